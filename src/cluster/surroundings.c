@@ -53,20 +53,8 @@ static void default_claim(const struct loading *loading, struct bt_persistent_vo
 static void default_namespace(struct loading *loading, struct bt_namespace *namespace_)
 {
 	struct bt_str_map *labels = &namespace_->metadata.labels;
-	struct bt_str_pair *pairs =
-		BT_ARENA_NEW_ARRAY(&loading->arena, struct bt_str_pair, (size_t)labels->count + 1);
-	uint32_t count = 0;
-	uint32_t i = 0;
-	while (i < labels->count &&
-		bt_str_compare(labels->items[i].key, BT_STR(NAMESPACE_LABEL)) < 0) {
-		pairs[count++] = labels->items[i++];
-	}
-	pairs[count++] = (struct bt_str_pair){BT_STR(NAMESPACE_LABEL), namespace_->metadata.name};
-	i += i < labels->count && bt_str_equal_c(labels->items[i].key, NAMESPACE_LABEL);
-	while (i < labels->count) {
-		pairs[count++] = labels->items[i++];
-	}
-	*labels = (struct bt_str_map){pairs, count, true};
+	*labels = bt_str_map_set(
+		labels, BT_STR(NAMESPACE_LABEL), &namespace_->metadata.name, &loading->arena);
 }
 
 void bt_surroundings_load(

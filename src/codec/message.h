@@ -94,6 +94,12 @@ _Static_assert(offsetof(struct bt_str_pair, key) == 0, "map entries start with t
 void bt_sort_entries(struct bt_any_list *list, size_t entry_size);
 /** Returns the value of key, or NULL if the map lacks the key. O(log n). */
 const struct bt_str *bt_str_map_find(const struct bt_str_map *map, struct bt_str key);
+/**
+ * Returns a copy of the map in which key has this value; value NULL: in which the key is missing.
+ * The texts are borrowed.
+ */
+struct bt_str_map bt_str_map_set(const struct bt_str_map *map, struct bt_str key,
+	const struct bt_str *value, struct bt_arena *arena);
 /** Converts a JSON object of texts to a map. The map is in the arena, its texts are borrowed. */
 struct bt_str_map bt_str_map_from_json(struct bt_arena *arena, const struct bt_json_value *texts);
 /** Returns whether map has every key of wanted, with the same value. */

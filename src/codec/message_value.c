@@ -24,6 +24,30 @@ const struct bt_str *bt_str_map_find(const struct bt_str_map *map, struct bt_str
 	return NULL;
 }
 
+struct bt_str_map bt_str_map_set(const struct bt_str_map *map, struct bt_str key,
+	const struct bt_str *value, struct bt_arena *arena)
+{
+	struct bt_str_map copy = {.present = true};
+	bool placed = value == NULL;
+
+	copy.items = BT_ARENA_NEW_ARRAY(arena, struct bt_str_pair, (size_t)map->count + 1);
+	for (uint32_t i = 0; i < map->count; i++) {
+		int order = bt_str_compare(map->items[i].key, key);
+
+		if (!placed && order >= 0) {
+			copy.items[copy.count++] = (struct bt_str_pair){key, *value};
+			placed = true;
+		}
+		if (order != 0) {
+			copy.items[copy.count++] = map->items[i];
+		}
+	}
+	if (!placed) {
+		copy.items[copy.count++] = (struct bt_str_pair){key, *value};
+	}
+	return copy;
+}
+
 struct bt_str_map bt_str_map_from_json(struct bt_arena *arena, const struct bt_json_value *texts)
 {
 	struct bt_str_map map = {.present = texts != NULL};
@@ -40,11 +64,6 @@ struct bt_str_map bt_str_map_from_json(struct bt_arena *arena, const struct bt_j
 	return map;
 }
 
-static struct bt_str copy_str(struct bt_str text, struct bt_arena *arena)
-{
-	return text.data == NULL ? text : bt_arena_str(arena, text);
-}
-
 /** Copies texts, messages and scalars; all other members were copied bytewise before. */
 static void copy_value(
 	const struct bt_field *field, void *out, const void *value, struct bt_arena *arena)
@@ -52,7 +71,7 @@ static void copy_value(
 	switch ((enum bt_field_type)field->type) {
 	case BT_FIELD_STR:
 	case BT_FIELD_RAW_JSON:
-		bt_store_str(out, copy_str(bt_load_str(value), arena));
+		bt_store_str(out, bt_arena_str(arena, bt_load_str(value)));
 		break;
 	case BT_FIELD_BOOL:
 	case BT_FIELD_I32:
@@ -82,7 +101,7 @@ static void copy_items(
 		char *item = (char *)list.items + (size_t)i * field->item_size;
 		const char *from = (const char *)source + (size_t)i * field->item_size;
 		if (field->shape == BT_SHAPE_MAP) {
-			bt_store_str(item, copy_str(bt_load_str(from), arena));
+			bt_store_str(item, bt_arena_str(arena, bt_load_str(from)));
 		}
 		copy_value(
 			field, item + bt_value_offset(field), from + bt_value_offset(field), arena);

@@ -169,24 +169,13 @@ static void keep_placement(struct group_run *run, struct bt_explanation *explana
 static struct bt_pod *restrict_to_placement(
 	struct group_run *run, const struct bt_pod *pod, struct bt_str key, struct bt_str value)
 {
-	const struct bt_str_map *selector = &pod->spec.node_selector;
 	struct bt_pod *confined = BT_ARENA_NEW(&run->arena, struct bt_pod);
-	struct bt_str_pair *pairs =
-		BT_ARENA_NEW_ARRAY(&run->arena, struct bt_str_pair, (size_t)selector->count + 1);
-	uint32_t count = 0;
-	uint32_t i = 0;
 	*confined = *pod;
-	while (i < selector->count && bt_str_compare(selector->items[i].key, key) < 0) {
-		pairs[count++] = selector->items[i++];
+	/* A pod that selects a placement itself stays as it is. */
+	if (bt_str_map_find(&pod->spec.node_selector, key) == NULL) {
+		confined->spec.node_selector =
+			bt_str_map_set(&pod->spec.node_selector, key, &value, &run->arena);
 	}
-	if (i < selector->count && bt_str_equal(selector->items[i].key, key)) {
-		return confined; /* the pod itself selects a placement */
-	}
-	pairs[count++] = (struct bt_str_pair){key, value};
-	while (i < selector->count) {
-		pairs[count++] = selector->items[i++];
-	}
-	confined->spec.node_selector = (struct bt_str_map){pairs, count, true};
 	return confined;
 }
 
@@ -497,7 +486,6 @@ static struct bt_node *make_nodes(
 	struct bt_node *nodes = BT_ARENA_NEW_ARRAY(&run->arena, struct bt_node, count);
 	uint32_t number = 1;
 	for (uint32_t i = 0; i < count; i++) {
-		const struct bt_str_map *labels = &model->metadata.labels;
 		struct bt_str name;
 		do {
 			name = bt_arena_printf(
@@ -506,15 +494,10 @@ static struct bt_node *make_nodes(
 		nodes[i] = *model;
 		nodes[i].metadata.name = name;
 		nodes[i].metadata.uid = name;
-		struct bt_str_pair *pairs =
-			BT_ARENA_NEW_ARRAY(&run->arena, struct bt_str_pair, labels->count);
-		for (uint32_t k = 0; k < labels->count; k++) {
-			pairs[k] = labels->items[k];
-			if (bt_str_equal(pairs[k].key, hostname)) {
-				pairs[k].value = name;
-			}
+		if (bt_str_map_find(&model->metadata.labels, hostname) != NULL) {
+			nodes[i].metadata.labels = bt_str_map_set(
+				&model->metadata.labels, hostname, &name, &run->arena);
 		}
-		nodes[i].metadata.labels = (struct bt_str_map){pairs, labels->count, true};
 	}
 	return nodes;
 }

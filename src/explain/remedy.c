@@ -178,17 +178,6 @@ bool bt_remedies_have(const bt_remedy_list *remedies, enum bt_remedy_kind kind)
 	return false;
 }
 
-/** Removes a key; the map must be a copy. */
-static void map_remove(struct bt_str_map *map, struct bt_str key)
-{
-	for (uint32_t i = 0; i < map->count; i++) {
-		if (bt_str_equal(map->items[i].key, key)) {
-			bt_vec_remove_ordered(map, i);
-			return;
-		}
-	}
-}
-
 /** Returns the affinity without the terms that remedies drop. */
 static const struct bt_pod_affinity *without_terms(const struct bt_pod_affinity *affinity,
 	const bt_remedy_list *remedies, enum bt_remedy_kind kind, struct bt_arena *arena)
@@ -316,8 +305,8 @@ void bt_remedies_apply_to_pod(
 			};
 			break;
 		case BT_REMEDY_DROP_NODE_SELECTOR:
-			COPY_LIST(arena, &spec->node_selector);
-			map_remove(&spec->node_selector, remedy->key);
+			spec->node_selector =
+				bt_str_map_set(&spec->node_selector, remedy->key, NULL, arena);
 			break;
 		case BT_REMEDY_RAISE_MAX_SKEW:
 		case BT_REMEDY_ALLOW_SKEW:
@@ -404,25 +393,11 @@ void bt_remedies_apply_to_node(
 				}
 			}
 		} else if (remedy->kind == BT_REMEDY_SET_LABEL) {
-			struct bt_str_map *map = &node->metadata.labels;
-			struct bt_str key = remedy->key;
-			struct bt_str value = remedy->value;
-			uint32_t at = 0;
-
-			COPY_LIST(arena, map);
-			while (at < map->count && bt_str_compare(map->items[at].key, key) < 0) {
-				at++;
-			}
-			if (at == map->count || !bt_str_equal(map->items[at].key, key)) {
-				for (uint32_t j = map->count++; j > at; j--) {
-					map->items[j] = map->items[j - 1];
-				}
-			}
-			map->present = true;
-			map->items[at] = (struct bt_str_pair){key, value};
+			node->metadata.labels = bt_str_map_set(
+				&node->metadata.labels, remedy->key, &remedy->value, arena);
 		} else if (remedy->kind == BT_REMEDY_REMOVE_LABEL) {
-			COPY_LIST(arena, &node->metadata.labels);
-			map_remove(&node->metadata.labels, remedy->key);
+			node->metadata.labels =
+				bt_str_map_set(&node->metadata.labels, remedy->key, NULL, arena);
 		}
 	}
 }

@@ -44,7 +44,7 @@ static struct bt_str free_name(
 }
 
 /** Adds copies of the slices for a new node, in pools of the new node. */
-static int whatif_add_slices(struct bt_whatif *whatif, const struct bt_whatif_change *change,
+static int add_slices(struct bt_whatif *whatif, const struct bt_whatif_change *change,
 	const struct copied *copied, struct bt_str node_name, struct berth_error *err)
 {
 	int result = 0;
@@ -181,29 +181,6 @@ static void set_taint(
 	node->spec.taints.present = true;
 }
 
-static void set_label(struct bt_str_map *labels, struct bt_str key, const struct bt_str *value,
-	struct bt_arena *arena)
-{
-	uint32_t count = 0;
-	bool placed = value == NULL;
-	struct bt_str_pair *items =
-		BT_ARENA_NEW_ARRAY(arena, struct bt_str_pair, (size_t)labels->count + 1);
-	for (uint32_t i = 0; i < labels->count; i++) {
-		int order = bt_str_compare(labels->items[i].key, key);
-		if (order >= 0 && !placed) {
-			items[count++] = (struct bt_str_pair){key, *value};
-			placed = true;
-		}
-		if (order != 0) {
-			items[count++] = labels->items[i];
-		}
-	}
-	if (!placed) {
-		items[count++] = (struct bt_str_pair){key, *value};
-	}
-	*labels = (struct bt_str_map){items, count, true};
-}
-
 /** --- editing nodes --- */
 
 /**
@@ -239,7 +216,7 @@ static uint32_t edit_nodes(
 			}
 			break;
 		case BT_WHATIF_LABEL:
-			set_label(&node.metadata.labels, change->key,
+			node.metadata.labels = bt_str_map_set(&node.metadata.labels, change->key,
 				change->removes ? NULL : &change->value, arena);
 			break;
 		case BT_WHATIF_REMOVE:
@@ -344,7 +321,8 @@ static struct bt_node fresh_node(
 		}
 	}
 	if (bt_str_map_find(&node.metadata.labels, BT_STR(LABEL_HOSTNAME)) != NULL) {
-		set_label(&node.metadata.labels, BT_STR(LABEL_HOSTNAME), &name, arena);
+		node.metadata.labels =
+			bt_str_map_set(&node.metadata.labels, BT_STR(LABEL_HOSTNAME), &name, arena);
 	}
 	return node;
 }
@@ -418,21 +396,6 @@ static int add_daemon_pods(struct bt_whatif *whatif, const struct bt_whatif_chan
 	return result;
 }
 
-static int add_node(struct bt_whatif *whatif, const struct bt_whatif_change *change,
-	const struct bt_node *model, const struct copied *copied, struct bt_str name,
-	struct berth_error *err)
-{
-	struct bt_node node = fresh_node(model, name, &whatif->arena);
-	int result = bt_whatif_put(whatif, change, BT_KIND_NODE, &node, err);
-	if (result == 0) {
-		result = add_csi_node(whatif, change, name, err);
-	}
-	if (result == 0) {
-		result = add_daemon_pods(whatif, change, copied, name, err);
-	}
-	return result == 0 ? whatif_add_slices(whatif, change, copied, name, err) : result;
-}
-
 int bt_whatif_add_nodes(
 	struct bt_whatif *whatif, const struct bt_whatif_change *change, struct berth_error *err)
 {
@@ -454,7 +417,17 @@ int bt_whatif_add_nodes(
 				BT_STR_ARG(change->target), (long long)number++);
 		} while (bt_manifests_find(&whatif->work, BT_KIND_NODE, BT_STR(""), name) !=
 			BT_MANIFESTS_NONE);
-		result = add_node(whatif, change, model, &copied, name, err);
+		struct bt_node node = fresh_node(model, name, &whatif->arena);
+		result = bt_whatif_put(whatif, change, BT_KIND_NODE, &node, err);
+		if (result == 0) {
+			result = add_csi_node(whatif, change, name, err);
+		}
+		if (result == 0) {
+			result = add_daemon_pods(whatif, change, &copied, name, err);
+		}
+		if (result == 0) {
+			result = add_slices(whatif, change, &copied, name, err);
+		}
 	}
 	bt_vec_finish(&copied.slices);
 	bt_vec_finish(&copied.daemon_pods);

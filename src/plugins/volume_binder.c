@@ -61,8 +61,8 @@ static struct change make_change(
 		if (mark &&
 			bt_str_map_find(&bound->metadata.annotations,
 				BT_ANNOTATION_BOUND_BY_CONTROLLER) == NULL) {
-			bound->metadata.annotations = bt_str_map_with(&bound->metadata.annotations,
-				BT_ANNOTATION_BOUND_BY_CONTROLLER, BT_STR("yes"), arena);
+			bound->metadata.annotations = bt_str_map_set(&bound->metadata.annotations,
+				BT_ANNOTATION_BOUND_BY_CONTROLLER, &BT_STR("yes"), arena);
 			change.dirty[i] = true;
 		}
 		struct bt_persistent_volume_claim *claim =
@@ -77,8 +77,8 @@ static struct change make_change(
 
 		bt_message_copy(&bt_persistent_volume_claim_message, claim,
 			volumes->dynamic_provisions[i].claim, arena);
-		claim->metadata.annotations = bt_str_map_with(&claim->metadata.annotations,
-			BT_ANNOTATION_SELECTED_NODE, node_name, arena);
+		claim->metadata.annotations = bt_str_map_set(&claim->metadata.annotations,
+			BT_ANNOTATION_SELECTED_NODE, &node_name, arena);
 		change.volumes.dynamic_provisions[i].claim = claim;
 	}
 	return change;
