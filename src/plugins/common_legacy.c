@@ -102,10 +102,7 @@ int bt_legacy_create(const struct bt_plugin_ops *ops, size_t size,
 	struct bt_plugin **out_plugin, struct berth_error *err)
 {
 	struct bt_legacy_plugin *plugin = bt_plugin_new(ops, size, handle);
-	const struct bt_json_value *value;
-	int code = load != NULL
-		? load(plugin, args, err)
-		: bt_legacy_args_open(args, ops->name, NULL, 0, &plugin->arena, &value, err);
+	int code = load(plugin, args, err);
 
 	if (code != 0) {
 		bt_legacy_destroy(&plugin->base.base);
@@ -115,11 +112,26 @@ int bt_legacy_create(const struct bt_plugin_ops *ops, size_t size,
 	return 0;
 }
 
+int bt_legacy_expect_no_args(
+	const struct bt_plugin_args *args, const char *kind_name, struct berth_error *err)
+{
+	const struct bt_json_value *value;
+	struct bt_arena arena = {0};
+	int code = bt_legacy_args_open(args, kind_name, NULL, 0, &arena, &value, err);
+
+	bt_arena_finish(&arena);
+	return code;
+}
+
 int bt_legacy_create_plain(const struct bt_plugin_ops *ops, const struct bt_plugin_args *args,
 	const struct bt_handle *handle, struct bt_plugin **out_plugin, struct berth_error *err)
 {
-	return bt_legacy_create(
-		ops, sizeof(struct bt_legacy_plugin), NULL, args, handle, out_plugin, err);
+	int code = bt_legacy_expect_no_args(args, ops->name, err);
+
+	if (code == 0) {
+		*out_plugin = bt_plugin_new(ops, sizeof(struct bt_plain_plugin), handle);
+	}
+	return code;
 }
 
 struct bt_resource bt_legacy_pod_resources(

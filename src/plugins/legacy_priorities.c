@@ -244,7 +244,6 @@ static int create_capacity_ratio(const struct bt_plugin_ops *ops, const struct b
 const struct bt_plugin_ops bt_legacy_least_requested_priority_plugin = {
 	.name = "LeastRequestedPriority",
 	.create = bt_legacy_create_plain,
-	.destroy = bt_legacy_destroy,
 	.pre_score = pre_score,
 	.score = score_requested,
 };
@@ -252,7 +251,6 @@ const struct bt_plugin_ops bt_legacy_least_requested_priority_plugin = {
 const struct bt_plugin_ops bt_legacy_most_requested_priority_plugin = {
 	.name = "MostRequestedPriority",
 	.create = bt_legacy_create_plain,
-	.destroy = bt_legacy_destroy,
 	.pre_score = pre_score,
 	.score = score_requested,
 };
@@ -260,7 +258,6 @@ const struct bt_plugin_ops bt_legacy_most_requested_priority_plugin = {
 const struct bt_plugin_ops bt_legacy_balanced_resource_allocation_plugin = {
 	.name = "BalancedResourceAllocation",
 	.create = bt_legacy_create_plain,
-	.destroy = bt_legacy_destroy,
 	.pre_score = pre_score,
 	.score = score_balanced,
 };
@@ -325,14 +322,12 @@ static struct bt_status score_limits(struct bt_plugin *plugin, struct bt_cycle_s
 const struct bt_plugin_ops bt_legacy_equal_priority_plugin = {
 	.name = "EqualPriority",
 	.create = bt_legacy_create_plain,
-	.destroy = bt_legacy_destroy,
 	.score = score_equal,
 };
 
 const struct bt_plugin_ops bt_legacy_resource_limits_priority_plugin = {
 	.name = "ResourceLimitsPriority",
 	.create = bt_legacy_create_plain,
-	.destroy = bt_legacy_destroy,
 	.pre_score = pre_score_limits,
 	.score = score_limits,
 };
@@ -378,7 +373,6 @@ static struct bt_status score_images(struct bt_plugin *plugin, struct bt_cycle_s
 const struct bt_plugin_ops bt_legacy_image_locality_priority_plugin = {
 	.name = "ImageLocalityPriority",
 	.create = bt_legacy_create_plain,
-	.destroy = bt_legacy_destroy,
 	.pre_score = pre_score_images,
 	.score = score_images,
 };
@@ -431,6 +425,5 @@ static struct bt_status score_avoidance(BT_UNUSED struct bt_plugin *plugin,
 const struct bt_plugin_ops bt_legacy_node_prefer_avoid_pods_plugin = {
 	.name = "NodePreferAvoidPods",
 	.create = bt_legacy_create_plain,
-	.destroy = bt_legacy_destroy,
 	.score = score_avoidance,
 };

@@ -65,14 +65,14 @@ static bool find_id(const struct driver *driver, const struct bt_persistent_volu
 }
 
 struct volume_count_plugin {
-	struct bt_legacy_plugin base;
+	struct bt_plain_plugin base;
 	/** volumes of the pod (PreFilter) or of the node's pods (Filter) */
 	struct bt_volume_set ids;
 };
 
 static const struct driver *driver_of(const struct volume_count_plugin *plugin)
 {
-	return plugin->base.base.base.ops->context;
+	return plugin->base.base.ops->context;
 }
 
 static struct volume_count_plugin *volume_count_of(struct bt_plugin *plugin)
@@ -87,7 +87,7 @@ static struct volume_count_plugin *volume_count_of(struct bt_plugin *plugin)
 static void add_claim(const struct volume_count_plugin *plugin, struct bt_str namespace_,
 	struct bt_str claim_name, struct bt_volume_set *ids)
 {
-	const struct bt_state *state = plugin->base.base.handle->state;
+	const struct bt_state *state = plugin->base.handle->state;
 	const struct bt_persistent_volume_claim *claim =
 		bt_find_claim(state, namespace_, claim_name);
 	const struct bt_persistent_volume *volume = NULL;
@@ -150,10 +150,10 @@ static int64_t limit_of(const struct volume_count_plugin *plugin, const struct b
 	if (allocatable != 0) {
 		return allocatable;
 	}
-	if (plugin->base.base.handle->max_pd_volumes != 0) {
-		return plugin->base.base.handle->max_pd_volumes;
+	if (plugin->base.handle->max_pd_volumes != 0) {
+		return plugin->base.handle->max_pd_volumes;
 	}
-	if (plugin->base.base.base.ops != &bt_legacy_max_ebs_volume_count_plugin) {
+	if (plugin->base.base.ops != &bt_legacy_max_ebs_volume_count_plugin) {
 		return driver_of(plugin)->default_limit;
 	}
 	const struct bt_str *instance_type = bt_str_map_find(
@@ -241,14 +241,18 @@ static const struct bt_event_registration events[] = {
 static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *args,
 	const struct bt_handle *handle, struct bt_plugin **out_plugin, struct berth_error *err)
 {
-	return bt_legacy_create(
-		ops, sizeof(struct volume_count_plugin), NULL, args, handle, out_plugin, err);
+	int code = bt_legacy_expect_no_args(args, ops->name, err);
+
+	if (code == 0) {
+		*out_plugin = bt_plugin_new(ops, sizeof(struct volume_count_plugin), handle);
+	}
+	return code;
 }
 
 static void destroy(struct bt_plugin *plugin)
 {
 	bt_volume_set_finish(&volume_count_of(plugin)->ids);
-	bt_legacy_destroy(plugin);
+	bt_free(plugin);
 }
 
 const struct bt_plugin_ops bt_legacy_max_ebs_volume_count_plugin = {
