@@ -8,6 +8,7 @@
 #include "compat/volume_binder.h"
 #include "framework/node_statuses.h"
 #include "lib/plugin_adapter.h"
+#include "plugins/common_plugin.h"
 #include "plugins/preemption_executor.h"
 
 const struct berth_node_info *const *berth_preemption_potential_nodes(
@@ -38,14 +39,10 @@ const struct berth_pdb *const *berth_preemption_pdbs(
 	const struct berth_preemption *preemption, struct berth_arena *arena, uint32_t *out_count)
 {
 	struct collecting collecting = {0};
-	const struct berth_pdb **list;
 
 	berth_lister_list(&preemption->pdb_lister, (struct bt_str){NULL, 0}, collect, &collecting);
-	list = BT_ARENA_NEW_ARRAY(
-		bt_arena_of(arena), const struct berth_pdb *, collecting.pdbs.count);
-	for (uint32_t i = 0; i < collecting.pdbs.count; i++) {
-		list[i] = collecting.pdbs.items[i];
-	}
+	const struct berth_pdb *const *list = bt_arena_copy_array(bt_arena_of(arena),
+		collecting.pdbs.items, collecting.pdbs.count, 0, sizeof(struct berth_pdb *));
 	*out_count = collecting.pdbs.count;
 	bt_vec_finish(&collecting.pdbs);
 	return list;
@@ -544,15 +541,8 @@ struct berth_status berth_preemption_preempt(struct berth_preemption *preemption
 		newest = berth_lister_get(
 			&preemption->pod_lister, attempt.pod->namespace_, attempt.pod->name);
 		if (newest == NULL) {
-			struct bt_strbuf text = {0};
-
-			bt_strbuf_append_c(&text, "pod ");
-			bt_strbuf_append_quoted(&text, attempt.pod->name);
-			bt_strbuf_append_c(&text, " not found");
-			struct bt_status status =
-				bt_status_error_text(attempt.cycle->arena, bt_strbuf_str(&text));
-			bt_strbuf_finish(&text);
-			return status;
+			return bt_status_error_text(attempt.cycle->arena,
+				bt_not_found_text(attempt.cycle->arena, "pod", attempt.pod->name));
 		}
 	}
 	if (newest == NULL || newest == attempt.pod->object) {

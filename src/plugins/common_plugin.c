@@ -27,6 +27,17 @@ int bt_plugin_args_expect(const struct bt_plugin_args *args, enum bt_plugin_args
 	return bt_plugin_args_validate(args, handle->gates, err);
 }
 
+struct bt_str bt_not_found_text(struct bt_arena *arena, const char *what, struct bt_str name)
+{
+	struct bt_strbuf text = {0};
+
+	bt_strbuf_append_c(&text, what);
+	bt_strbuf_append_char(&text, ' ');
+	bt_strbuf_append_quoted(&text, name);
+	bt_strbuf_append_c(&text, " not found");
+	return bt_arena_take_strbuf(arena, &text);
+}
+
 enum bt_queueing_hint bt_hint_if_pod_itself(BT_UNUSED struct bt_plugin *plugin,
 	const struct bt_pod_info *pod, BT_UNUSED const void *old_object, const void *new_object,
 	BT_UNUSED struct berth_error *err)

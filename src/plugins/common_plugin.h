@@ -18,6 +18,9 @@ BT_MUST_USE int bt_plugin_args_expect(const struct bt_plugin_args *args,
 	enum bt_plugin_args_kind kind, const char *text, const struct bt_handle *handle,
 	struct berth_error *err);
 
+/** Returns `<what> "<name>" not found`, in the arena. */
+struct bt_str bt_not_found_text(struct bt_arena *arena, const char *what, struct bt_str name);
+
 static inline const struct bt_handle *bt_plugin_handle(const struct bt_plugin *plugin)
 {
 	return ((const struct bt_plain_plugin *)(const void *)plugin)->handle;

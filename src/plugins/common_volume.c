@@ -139,41 +139,6 @@ const struct bt_quantity *bt_volume_capacity(const struct bt_persistent_volume *
 	return capacity != NULL ? capacity : &zero;
 }
 
-struct bt_str bt_not_found_text(struct bt_arena *arena, const char *what, struct bt_str name)
-{
-	struct bt_strbuf text = {0};
-
-	bt_strbuf_append_c(&text, what);
-	bt_strbuf_append_char(&text, ' ');
-	bt_strbuf_append_quoted(&text, name);
-	bt_strbuf_append_c(&text, " not found");
-	return bt_arena_take_strbuf(arena, &text);
-}
-
-struct bt_str_map bt_str_map_with(const struct bt_str_map *map, struct bt_str key,
-	struct bt_str value, struct bt_arena *arena)
-{
-	struct bt_str_map copy = {.present = true};
-	bool placed = false;
-
-	copy.items = BT_ARENA_NEW_ARRAY(arena, struct bt_str_pair, (size_t)map->count + 1);
-	for (uint32_t i = 0; i < map->count; i++) {
-		int order = bt_str_compare(map->items[i].key, key);
-
-		if (!placed && order >= 0) {
-			copy.items[copy.count++] = (struct bt_str_pair){key, value};
-			placed = true;
-		}
-		if (order != 0) {
-			copy.items[copy.count++] = map->items[i];
-		}
-	}
-	if (!placed) {
-		copy.items[copy.count++] = (struct bt_str_pair){key, value};
-	}
-	return copy;
-}
-
 bt_str_list bt_zones_of_label(struct bt_str value, struct bt_arena *arena)
 {
 	struct bt_error_list parts = {0};

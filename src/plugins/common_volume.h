@@ -109,11 +109,6 @@ const struct bt_str *bt_claim_selected_node(const struct bt_persistent_volume_cl
 const struct bt_quantity *bt_claim_request(const struct bt_persistent_volume_claim *claim);
 /** Returns the volume's capacity, or the quantity 0. */
 const struct bt_quantity *bt_volume_capacity(const struct bt_persistent_volume *volume);
-/** Returns `<what> "<name>" not found`, in the arena. Spec 07 section 2.1. */
-struct bt_str bt_not_found_text(struct bt_arena *arena, const char *what, struct bt_str name);
-/** Returns a copy of the sorted map with one key added or its value replaced. Texts are shared. */
-struct bt_str_map bt_str_map_with(const struct bt_str_map *map, struct bt_str key,
-	struct bt_str value, struct bt_arena *arena);
 
 /**
  * Splits a label value at "__" and returns the parts: trimmed, sorted and without duplicates. There

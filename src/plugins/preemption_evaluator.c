@@ -260,13 +260,8 @@ static int read_extender_victims(const struct bt_state *state,
 	uint32_t *victims = BT_ARENA_NEW_ARRAY(arena, uint32_t, answer->victim_count);
 
 	if (slot == BT_SLOT_NONE) {
-		struct bt_strbuf name = {0};
-
-		bt_strbuf_append_quoted(&name, answer->node_name);
-		(void)bt_error_set(err, BERTH_ERR_NOT_FOUND, "nodeinfo not found for node name %s",
-			bt_strbuf_c(&name));
-		bt_strbuf_finish(&name);
-		return BERTH_ERR_NOT_FOUND;
+		return bt_error_set_quoted(err, BERTH_ERR_NOT_FOUND,
+			"nodeinfo not found for node name ", answer->node_name, "");
 	}
 	for (uint32_t i = 0; i < answer->victim_count; i++) {
 		victims[i] = bt_state_find_pod(state, answer->victim_uids[i]);
@@ -561,14 +556,8 @@ struct bt_status bt_evaluator_preempt(struct bt_evaluator *evaluator, struct bt_
 	if (pods != NULL) {
 		newest = pods->find(pods->context, pod->namespace_, pod->name);
 		if (newest == NULL) {
-			struct bt_strbuf text = {0};
-
-			bt_strbuf_append_c(&text, "pod ");
-			bt_strbuf_append_quoted(&text, pod->name);
-			bt_strbuf_append_c(&text, " not found");
-			status = bt_status_error_text(cycle->arena, bt_strbuf_str(&text));
-			bt_strbuf_finish(&text);
-			return status;
+			return bt_status_error_text(
+				cycle->arena, bt_not_found_text(cycle->arena, "pod", pod->name));
 		}
 	}
 	evaluator->may_recall = newest == pod->object;
