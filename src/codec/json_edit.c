@@ -160,12 +160,8 @@ void bt_json_insert(struct bt_arena *arena, struct bt_json_value *array, uint32_
 	BT_ASSERT(index <= array->count);
 	if (array->count >= array->capacity) {
 		uint32_t capacity = grown_count(array);
-		struct bt_json_value **elements =
-			BT_ARENA_NEW_ARRAY(arena, struct bt_json_value *, capacity);
-		for (uint32_t i = 0; i < array->count; i++) {
-			elements[i] = array->elements[i];
-		}
-		array->elements = elements;
+		array->elements = bt_arena_copy_array(arena, array->elements, array->count,
+			capacity - array->count, sizeof(*array->elements));
 		array->capacity = capacity;
 	}
 	for (uint32_t i = array->count; i > index; i--) {

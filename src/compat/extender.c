@@ -99,14 +99,11 @@ int berth_extender_filter(const struct berth_extender *extender, const struct be
 	if (bt_status_is_success(&status)) {
 		struct berth_str *names =
 			BT_ARENA_NEW_ARRAY(arena, struct berth_str, candidates.count);
-		struct berth_extender_failed_node *failed = BT_ARENA_NEW_ARRAY(
-			arena, struct berth_extender_failed_node, failures.nodes.count);
+		const struct berth_extender_failed_node *failed = bt_arena_copy_array(
+			arena, failures.nodes.items, failures.nodes.count, 0, sizeof(*failed));
 
 		for (uint32_t i = 0; i < candidates.count; i++) {
 			names[i] = bt_arena_str(arena, candidates.nodes[i].name);
-		}
-		for (uint32_t i = 0; i < failures.nodes.count; i++) {
-			failed[i] = failures.nodes.items[i];
 		}
 		*out_result = (struct berth_extender_filter_result){
 			names, candidates.count, failed, failures.nodes.count};

@@ -34,15 +34,8 @@ void berth_error_counts_add(struct berth_error_counts *counts, const char *messa
 			return;
 		}
 	}
-	if (counts->count == counts->capacity) {
-		uint32_t capacity = counts->capacity != 0 ? counts->capacity * 2 : 4;
-
-		counts->items =
-			bt_realloc_array(counts->items, capacity, sizeof(struct berth_error_count));
-		counts->capacity = capacity;
-	}
-	counts->items[counts->count++] =
-		(struct berth_error_count){bt_strndup(message, strlen(message)), 1};
+	struct berth_error_count added = {bt_strndup(message, strlen(message)), 1};
+	bt_vec_push(counts, added);
 }
 
 int berth_error_counts_aggregate(const struct berth_error_counts *counts, struct berth_error *err)
@@ -317,13 +310,9 @@ int berth_engine_find_nodes_that_fit(struct berth_engine *engine, struct berth_f
 	struct bt_status status = bt_engine_find_nodes(
 		inside, profile, cycle, bt_const_pod_info_of(pod), &diagnosis, &slots, &count);
 	struct bt_node_statuses statuses = diagnosis.statuses;
-	uint32_t entry_count = statuses.entries.count;
 
-	statuses.entries.items =
-		BT_ARENA_NEW_ARRAY(arena, struct bt_node_status_entry, entry_count);
-	for (uint32_t i = 0; i < entry_count; i++) {
-		statuses.entries.items[i] = diagnosis.statuses.entries.items[i];
-	}
+	statuses.entries.items = bt_arena_copy_array(arena, diagnosis.statuses.entries.items,
+		statuses.entries.count, 0, sizeof(struct bt_node_status_entry));
 	bt_vec_finish(&diagnosis.statuses.entries);
 	if (!bt_status_is_success(&status)) {
 		return bt_error_set(err, BERTH_ERR_INTERNAL, "%.*s",
@@ -389,12 +378,9 @@ const struct berth_pod_info *const *berth_queue_nominated_pods_for_node(
 		NULL) {
 		bt_vec_push(&list, berth_const_pod_info_of(pod));
 	}
-	const struct berth_pod_info **pods =
-		BT_ARENA_NEW_ARRAY(bt_arena_of(arena), const struct berth_pod_info *, list.count);
+	const struct berth_pod_info *const *pods = bt_arena_copy_array(
+		bt_arena_of(arena), list.items, list.count, 0, sizeof(struct berth_pod_info *));
 
-	for (uint32_t i = 0; i < list.count; i++) {
-		pods[i] = list.items[i];
-	}
 	*out_count = list.count;
 	bt_vec_finish(&list);
 	return pods;

@@ -195,11 +195,9 @@ bt_str_list bt_plugins_enabled_names(
 				&names, set->enabled.items[i].name); /* repetitions are expected */
 		}
 	}
-	list.items = BT_ARENA_NEW_ARRAY(arena, struct bt_str, names.items.count);
 	list.count = names.items.count;
-	for (uint32_t i = 0; i < list.count; i++) {
-		list.items[i] = names.items.items[i];
-	}
+	list.items =
+		bt_arena_copy_array(arena, names.items.items, list.count, 0, sizeof(*list.items));
 	bt_text_set_finish(&names);
 	if (list.count > 1) {
 		qsort(list.items, list.count, sizeof(*list.items), bt_str_compare_qsort);

@@ -164,13 +164,10 @@ static void sign_requirements(const struct bt_node_selector_requirement *require
 
 	for (uint32_t i = 0; i < count; i++) {
 		const struct bt_node_selector_requirement *requirement = &requirements[i];
-		struct bt_str *values =
-			BT_ARENA_NEW_ARRAY(arena, struct bt_str, requirement->values.count);
+		struct bt_str *values = bt_arena_copy_array(arena, requirement->values.items,
+			requirement->values.count, 0, sizeof(*values));
 		struct bt_strbuf text = {0};
 
-		for (uint32_t k = 0; k < requirement->values.count; k++) {
-			values[k] = requirement->values.items[k];
-		}
 		bt_sign_write_str(&text, requirement->key);
 		bt_sign_write_str(&text, requirement->operator_);
 		bt_sign_write_sorted(&text, values, requirement->values.count, false);

@@ -383,10 +383,8 @@ struct bt_status bt_extended_for_node(struct bt_extended_resources *extended,
 	}
 	*out_claim = make_node_claim(extended, by_devices, pod, arena);
 	if (extended->known_count < KNOWN_MAX) {
-		bool *copy = BT_ARENA_NEW_ARRAY(arena, bool, extended->scalar_count);
-		for (uint32_t i = 0; i < extended->scalar_count; i++) {
-			copy[i] = by_devices[i];
-		}
+		bool *copy = bt_arena_copy_array(
+			arena, by_devices, extended->scalar_count, 0, sizeof(*copy));
 		extended->known[extended->known_count++] =
 			(struct known_node_claim){copy, *out_claim};
 	}

@@ -99,13 +99,10 @@ static int begin_status(const struct binding *binding)
 	/* A copy of the claim with the reservation and allocation to write. */
 	struct bt_resource_claim *claim = BT_ARENA_NEW(arena, struct bt_resource_claim);
 	uint32_t count = base->status.reserved_for.count;
-	struct bt_resource_claim_consumer_reference *references = BT_ARENA_NEW_ARRAY(
-		arena, struct bt_resource_claim_consumer_reference, (size_t)count + 1);
+	struct bt_resource_claim_consumer_reference *references = bt_arena_copy_array(
+		arena, base->status.reserved_for.items, count, 1, sizeof(*references));
 
 	*claim = *base;
-	for (uint32_t i = 0; i < count; i++) {
-		references[i] = base->status.reserved_for.items[i];
-	}
 	references[count] = binding->claim->reference;
 	claim->status.reserved_for.items = references;
 	claim->status.reserved_for.count = count + 1;
@@ -184,10 +181,8 @@ static int begin_attempt(const struct binding *binding)
 	struct bt_arena *arena = binding->cycle->arena;
 	struct bt_resource_claim *claim = BT_ARENA_NEW(arena, struct bt_resource_claim);
 	uint32_t count = base->metadata.finalizers.count;
-	struct bt_str *finalizers = BT_ARENA_NEW_ARRAY(arena, struct bt_str, (size_t)count + 1);
-	for (uint32_t i = 0; i < count; i++) {
-		finalizers[i] = base->metadata.finalizers.items[i];
-	}
+	struct bt_str *finalizers = bt_arena_copy_array(
+		arena, base->metadata.finalizers.items, count, 1, sizeof(*finalizers));
 	finalizers[count] = BT_STR(BT_CLAIM_FINALIZER);
 	*claim = *base;
 	claim->metadata.finalizers = (bt_str_list){finalizers, count + 1, true};

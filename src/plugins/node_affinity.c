@@ -70,13 +70,10 @@ static bool names_of_term(const struct bt_node_selector_term *term, struct bt_ar
 			!bt_str_equal_c(field->operator_, "In")) {
 			continue;
 		}
-		struct bt_name_set values = {
-			BT_ARENA_NEW_ARRAY(arena, struct bt_str, field->values.count),
+		struct bt_name_set values = {bt_arena_copy_array(arena, field->values.items,
+						     field->values.count, 0, sizeof(struct bt_str)),
 			field->values.count};
 
-		for (uint32_t k = 0; k < field->values.count; k++) {
-			values.items[k] = field->values.items[k];
-		}
 		sort_distinct(&values);
 		if (!found) {
 			*out_names = values;

@@ -131,14 +131,11 @@ void bt_budgets_load(struct bt_budgets *budgets,
 	const struct bt_pod_disruption_budget *const *objects, uint32_t count)
 {
 	struct bt_arena scratch = {0};
-	const struct bt_pod_disruption_budget **sorted =
-		BT_ARENA_NEW_ARRAY(&scratch, const struct bt_pod_disruption_budget *, count);
+	const struct bt_pod_disruption_budget **sorted = bt_arena_copy_array(
+		&scratch, objects, count, 0, sizeof(struct bt_pod_disruption_budget *));
 
 	budgets->loaded = false;
 	clear(budgets);
-	for (uint32_t i = 0; i < count; i++) {
-		sorted[i] = objects[i];
-	}
 	if (count > 1) {
 		qsort(sorted, count, sizeof(sorted[0]), compare_objects);
 	}
