@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/heap.h"
 #include "base/nanoseconds.h"
+#include "codec/json_edit.h"
 #include "replay/google_private.h"
 #include "replay/rows.h"
 
@@ -275,7 +276,6 @@ static void set_attribute(struct bt_google_machine *machine, struct bt_str name,
 static int take_attribute(struct bt_google *google, const struct bt_str *values,
 	const char **out_flaw, struct berth_error *err)
 {
-	struct bt_json_writer json;
 	int64_t id;
 	struct bt_str name = bt_google_label(google, values[NAME]);
 	struct bt_str value = bt_google_label(google, values[VALUE]);
@@ -293,15 +293,13 @@ static int take_attribute(struct bt_google *google, const struct bt_str *values,
 		return 0;
 	}
 	bt_strbuf_reset(&google->text);
-	bt_json_writer_init(&json, &google->text, 0);
-	bt_json_write(&json, "{metadata: {labels: {%s:",
-		bt_arena_printf(&google->arena, BT_GOOGLE_LABEL "%.*s", BT_STR_ARG(name)));
-	if (is_deleted) {
-		bt_json_write_null(&json);
-	} else {
-		bt_json_write_str(&json, value);
-	}
-	bt_json_write(&json, "}}}");
+	struct bt_str label =
+		bt_arena_printf(&google->arena, BT_GOOGLE_LABEL "%.*s", BT_STR_ARG(name));
+	const struct bt_json_value *patch = is_deleted
+		? bt_json_put(&google->arena, NULL, "{metadata: {labels: {%c: null}}}", label.data)
+		: bt_json_put(&google->arena, NULL, "{metadata: {labels: {%c: %s}}}", label.data,
+			  value);
+	bt_json_format(patch, &google->text);
 	return append_node(google, machine, BT_RECORDING_CHANGE, err);
 }
 

@@ -139,44 +139,18 @@ static void offer_objects(
 	bt_manifests_finish(&cluster);
 }
 
-/** Completes the last entry of "A=true,B=fa". */
 static void offer_gates(struct bt_complete *complete, const struct bt_complete_word *word)
 {
-	const char *comma = strrchr(word->text, ',');
-	const char *entry = comma != NULL ? comma + 1 : word->text;
-	const char *equals = strchr(entry, '=');
-	const char *typed = equals != NULL ? equals + 1 : entry;
-	struct bt_strbuf prefix = {0};
-	bt_strbuf_append_str(&prefix, word->prefix);
-	bt_strbuf_append(&prefix, word->text, (size_t)(typed - word->text));
-	struct bt_complete_word part = {.prefix = bt_strbuf_str(&prefix), .text = typed};
-	if (equals != NULL) {
-		complete_offer(complete, &part, BT_STR("true"), "");
-		complete_offer(complete, &part, BT_STR("false"), "");
-	} else {
-		struct bt_strbuf text = {0};
-		struct bt_strbuf description = {0};
-		complete_offer(complete, &part, BT_STR("AllAlpha="), "every gate that is alpha");
-		complete_offer(complete, &part, BT_STR("AllBeta="), "every gate that is beta");
-		for (uint32_t i = 0; i < BT_GATE__COUNT; i++) {
-			enum bt_gate gate = (enum bt_gate)i;
-			struct bt_gate_state state = bt_gate_state_at(gate, BT_GATE_RELEASE_MINOR);
-			if (state.locked) {
-				continue;
-			}
-			bt_strbuf_reset(&text);
-			bt_strbuf_reset(&description);
-			bt_strbuf_printf(&text, "%s=", bt_gate_name(gate));
-			bt_strbuf_printf(
-				&description, "default %s", state.value ? "true" : "false");
-			complete_offer(
-				complete, &part, bt_strbuf_str(&text), bt_strbuf_c(&description));
+	complete_offer(complete, word, BT_STR("AllAlpha"), "every gate that is alpha");
+	complete_offer(complete, word, BT_STR("AllBeta"), "every gate that is beta");
+	for (uint32_t i = 0; i < BT_GATE__COUNT; i++) {
+		enum bt_gate gate = (enum bt_gate)i;
+		struct bt_gate_state state = bt_gate_state_at(gate, BT_GATE_RELEASE_MINOR);
+		if (!state.locked) {
+			complete_offer(complete, word, bt_str_from(bt_gate_name(gate)),
+				state.value ? "default true" : "default false");
 		}
-		bt_strbuf_finish(&text);
-		bt_strbuf_finish(&description);
-		bt_strbuf_append_c(&complete->out, ":nospace\n");
 	}
-	bt_strbuf_finish(&prefix);
 }
 
 static bool is_placeholder(struct bt_str name)
@@ -226,7 +200,13 @@ static void offer_alternative(struct bt_complete *complete, const struct bt_comp
 	} else if (bt_str_equal_c(alternative, "FILE")) {
 		bt_strbuf_append_c(&complete->out, ":files\n");
 	} else if (bt_str_equal_c(alternative, "NAME=BOOL,...")) {
+		offer_behind(complete, word, comma != NULL ? comma + 1 : word->text,
+			BT_STR("GATE=BOOL"));
+	} else if (bt_str_equal_c(alternative, "GATE")) {
 		offer_gates(complete, word);
+	} else if (bt_str_equal_c(alternative, "BOOL")) {
+		complete_offer(complete, word, BT_STR("true"), "");
+		complete_offer(complete, word, BT_STR("false"), "");
 	} else if (bt_str_equal_c(alternative, "NODE")) {
 		offer_objects(complete, word, BT_KIND_NODE);
 	} else if (bt_str_equal_c(alternative, "POD")) {

@@ -4,6 +4,7 @@
 
 #include "base/printable.h"
 #include "cli/output.h"
+#include "codec/json_edit.h"
 #include "explain/advice.h"
 
 /** --- texts --- */
@@ -298,37 +299,18 @@ static bool is_fit_for_commands(struct bt_str word)
 }
 
 static void append_patch(struct bt_strbuf *out, const struct bt_pod *pod, const char *type,
-	const struct bt_strbuf *patch)
+	const struct bt_json_value *patch)
 {
+	struct bt_strbuf json = {0};
+	bt_json_format(patch, &json);
 	bt_strbuf_append_c(out, "kubectl patch pod ");
 	bt_output_append_quoted(out, pod->metadata.name);
 	bt_strbuf_append_c(out, " -n ");
 	bt_output_append_quoted(out, pod->metadata.namespace_);
 	bt_strbuf_append_c(out, type);
 	bt_strbuf_append_c(out, " -p ");
-	bt_output_append_quoted(out, bt_strbuf_str(patch));
-}
-
-/** lacks: the pod has no list of tolerations to append to. */
-static void append_toleration_patch(
-	const struct bt_remedy *change, const struct bt_pod *pod, bool lacks, struct bt_strbuf *out)
-{
-	struct bt_strbuf patch = {0};
-	struct bt_json_writer writer;
-	bt_json_writer_init(&writer, &patch, 0);
-	bt_json_write(&writer, "[{op: 'add', path: %c, value:",
-		lacks ? "/spec/tolerations" : "/spec/tolerations/-");
-	if (lacks) {
-		bt_json_begin_array(&writer);
-	}
-	bt_json_write(&writer, "{key?: %s, operator: %c, value?: %s, effect?: %s}", change->key,
-		change->value.length != 0 ? "Equal" : "Exists", change->value, change->effect);
-	if (lacks) {
-		bt_json_end_array(&writer);
-	}
-	bt_json_write(&writer, "}]");
-	append_patch(out, pod, " --type=json", &patch);
-	bt_strbuf_finish(&patch);
+	bt_output_append_quoted(out, bt_strbuf_str(&json));
+	bt_strbuf_finish(&json);
 }
 
 bool bt_change_append_command(const struct bt_remedy *change, const struct bt_pod *pod,
@@ -369,17 +351,28 @@ bool bt_change_append_command(const struct bt_remedy *change, const struct bt_po
 		bt_strbuf_append_c(out, " -n ");
 		bt_output_append_quoted(out, change->pod_namespace);
 	} else if (change->kind == BT_REMEDY_TOLERATE && in_input) {
-		append_toleration_patch(change, pod, lacks_tolerations, out);
+		struct bt_arena arena = {0};
+		struct bt_json_value *toleration = bt_json_put(&arena, NULL,
+			"{key?: %s, operator: %c, value?: %s, effect?: %s}", change->key,
+			change->value.length != 0 ? "Equal" : "Exists", change->value,
+			change->effect);
+		append_patch(out, pod, " --type=json",
+			lacks_tolerations
+				? bt_json_put(&arena, NULL,
+					  "[{op: 'add', path: '/spec/tolerations', value: [%v]}]",
+					  toleration)
+				: bt_json_put(&arena, NULL,
+					  "[{op: 'add', path: '/spec/tolerations/-', value: %v}]",
+					  toleration));
+		bt_arena_finish(&arena);
 	} else if (change->kind == BT_REMEDY_REMOVE_GATE && in_input) {
 		/* Delete by name, so that several gates can be removed one after another. */
-		struct bt_strbuf patch = {0};
-		struct bt_json_writer writer;
-		bt_strbuf_append_c(&patch, "{\"spec\":{\"schedulingGates\":[");
-		bt_json_writer_init(&writer, &patch, 0);
-		bt_json_write(&writer, "{$patch: 'delete', name: %s}", change->key);
-		bt_strbuf_append_c(&patch, "]}}");
-		append_patch(out, pod, "", &patch);
-		bt_strbuf_finish(&patch);
+		struct bt_arena arena = {0};
+		append_patch(out, pod, "",
+			bt_json_put(&arena, NULL,
+				"{spec: {schedulingGates: [{'$patch': 'delete', name: %s}]}}",
+				change->key));
+		bt_arena_finish(&arena);
 	}
 	return out->length != length;
 }

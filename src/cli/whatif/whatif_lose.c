@@ -649,53 +649,40 @@ static struct bt_str shown_name(const struct loss *loss)
 	return loss->name.length != 0 ? loss->name : BT_STR("\"\"");
 }
 
-struct pod_rows {
-	struct bt_table table;
-	uint32_t count;
-	uint32_t max;
-};
-
-static void add_pod_rows(
-	struct pod_rows *rows, const struct loss *loss, const char *member, bool wide)
+/** loss NULL: the table has no column for it. */
+static void add_pod(struct bt_table *table, const struct loss *loss, const char *member,
+	const struct bt_json_value *pod)
 {
-	const struct bt_json_value *list = bt_json_find(loss->answer, member);
-	for (uint32_t i = 0; i < list->count; i++) {
-		const struct bt_json_value *pod = list->elements[i];
-		struct bt_strbuf cell = {0};
-		if (rows->count++ >= rows->max) {
-			continue;
-		}
-		if (wide) {
-			bt_table_add(&rows->table, shown_name(loss));
-		}
-		bt_table_add_c(&rows->table, member);
-		bt_printable_append_name(
-			&cell, bt_json_find_str(pod, "namespace"), bt_json_find_str(pod, "name"));
-		bt_table_add(&rows->table, bt_strbuf_str(&cell));
-		bt_strbuf_reset(&cell);
-		const struct bt_json_value *preemptor = bt_json_find(pod, "preemptor");
-		if (preemptor != NULL) {
-			bt_strbuf_append_c(&cell, "for ");
-			bt_printable_append_name(&cell, bt_json_find_str(preemptor, "namespace"),
-				bt_json_find_str(preemptor, "name"));
-			bt_strbuf_append_c(&cell, ", on ");
-			bt_strbuf_append_str(&cell, bt_json_find_str(pod, "node"));
-		} else if (strcmp(member, "pending") == 0) {
-			bt_strbuf_append_str(&cell, bt_json_find_str(pod, "reason"));
-			bt_strbuf_append_c(&cell, ": ");
-			bt_strbuf_append_str(&cell, bt_json_find_str(pod, "message"));
-		} else {
-			bt_strbuf_append_c(&cell, "no controller recreates it");
-		}
-		bt_table_add(&rows->table, bt_strbuf_str(&cell));
-		bt_strbuf_finish(&cell);
+	const struct bt_json_value *preemptor = bt_json_find(pod, "preemptor");
+	struct bt_strbuf why = {0};
+	if (loss != NULL) {
+		bt_table_add(table, shown_name(loss));
 	}
+	bt_table_add_c(table, member);
+	bt_table_add_name(table, bt_json_find_str(pod, "namespace"), bt_json_find_str(pod, "name"));
+	if (preemptor != NULL) {
+		bt_strbuf_append_c(&why, "for ");
+		bt_printable_append_name(&why, bt_json_find_str(preemptor, "namespace"),
+			bt_json_find_str(preemptor, "name"));
+		bt_strbuf_append_c(&why, ", on ");
+		bt_strbuf_append_str(&why, bt_json_find_str(pod, "node"));
+	} else if (strcmp(member, "pending") == 0) {
+		bt_strbuf_append_str(&why, bt_json_find_str(pod, "reason"));
+		bt_strbuf_append_c(&why, ": ");
+		bt_strbuf_append_str(&why, bt_json_find_str(pod, "message"));
+	} else {
+		bt_strbuf_append_c(&why, "no controller recreates it");
+	}
+	bt_table_add(table, bt_strbuf_str(&why));
+	bt_strbuf_finish(&why);
 }
 
 /** The pods of the worst loss; wide: of all losses. */
 static void write_pods(const struct losing *losing, bool wide, struct bt_strbuf *out)
 {
-	struct pod_rows rows = {.max = wide ? UINT32_MAX : POD_ROWS_MAX};
+	static const char *const members[] = {"pending", "lost", "preempted"};
+	struct bt_table table;
+	uint32_t count = 0;
 	bt_strbuf_append_char(out, '\n');
 	if (!wide) {
 		bt_strbuf_append_c(out, "The worst, without ");
@@ -703,16 +690,23 @@ static void write_pods(const struct losing *losing, bool wide, struct bt_strbuf 
 		bt_strbuf_append_c(out, ":\n");
 	}
 	BT_TABLE_BEGIN(
-		&rows.table, wide ? table_heading(losing->options) : NULL, "CHANGE", "POD", "WHY");
+		&table, wide ? table_heading(losing->options) : NULL, "CHANGE", "POD", "WHY");
 	for (uint32_t i = 0; i < (wide ? losing->losses.count : 1); i++) {
 		const struct loss *loss = &losing->losses.items[i];
-		add_pod_rows(&rows, loss, "pending", wide);
-		add_pod_rows(&rows, loss, "lost", wide);
-		add_pod_rows(&rows, loss, "preempted", wide);
+		for (size_t m = 0; m < BT_ARRAY_LENGTH(members); m++) {
+			const struct bt_json_value *list = bt_json_find(loss->answer, members[m]);
+			for (uint32_t k = 0; k < list->count; k++) {
+				if (wide || count < POD_ROWS_MAX) {
+					add_pod(&table, wide ? loss : NULL, members[m],
+						list->elements[k]);
+				}
+				count++;
+			}
+		}
 	}
-	bt_table_write(&rows.table, out);
-	if (rows.count > rows.max) {
-		bt_amount_append_counted(out, rows.count - rows.max, "more pod", "more pods");
+	bt_table_write(&table, out);
+	if (!wide && count > POD_ROWS_MAX) {
+		bt_amount_append_counted(out, count - POD_ROWS_MAX, "more pod", "more pods");
 		bt_strbuf_append_c(out, ": -o wide lists all\n");
 	}
 }
