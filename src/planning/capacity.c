@@ -426,20 +426,13 @@ static bool place_one(struct bt_capacity_session *session, uint32_t index)
 	bt_pod_info_finish_pending(session->engine->state, &info);
 	if (!placed) {
 		bt_claim_maker_unmake(session->simulation.claims, &copy);
-	}
-	bt_arena_reset(&session->copy_arena);
-	if (!placed) {
 		runner->next_number--; /* try the same pod again next time */
 	}
+	bt_arena_reset(&session->copy_arena);
 	return placed;
 }
 
 /** --- all members --- */
-
-static bool is_at_limit(const struct bt_capacity_session *session)
-{
-	return session->answer->copies >= session->question->max;
-}
 
 /** Runs one member's turn in a round. Returns whether the member placed its weight in copies. */
 static bool take_turn(struct bt_capacity_session *session, uint32_t index)
@@ -451,7 +444,8 @@ static bool take_turn(struct bt_capacity_session *session, uint32_t index)
 		return false;
 	}
 	for (int64_t i = 0; i < runner->member->spec->weight; i++) {
-		if (is_at_limit(session) || session->ran_dry || !place_one(session, index)) {
+		if (session->answer->copies >= question->max || session->ran_dry ||
+			!place_one(session, index)) {
 			return false;
 		}
 		if (question->progress != NULL) {
@@ -476,7 +470,7 @@ static void capacity_place_all(struct bt_capacity_session *session)
 			is_whole = take_turn(session, i) && is_whole;
 		}
 		session->answer->round_count += is_whole;
-		if (is_at_limit(session)) {
+		if (session->answer->copies >= session->question->max) {
 			struct bt_str message = bt_arena_printf(&session->copy_arena,
 				"Maximum number of pods simulated: %u", session->question->max);
 			for (uint32_t i = 0; i < session->question->spec_count; i++) {

@@ -387,17 +387,6 @@ static const char *expanded_reason(
 		       : "its DaemonSet does not select the node any more";
 }
 
-static void compare_removed(struct bt_whatif_report *report, const struct bt_whatif_pod *before)
-{
-	const struct bt_whatif_mark *mark = mark_of(report, before);
-	const char *reason = departure_of(report, before);
-	bool is_lost = mark != NULL && mark->lost;
-	if (!before->preempted) {
-		add_change(report, is_lost ? BT_EFFECT_LOST : BT_EFFECT_GONE, before, NULL,
-			is_lost || reason[0] != 0 ? reason : expanded_reason(report, before));
-	}
-}
-
 static int compare_differences(const void *left, const void *right)
 {
 	const struct bt_whatif_difference *a = left;
@@ -434,16 +423,14 @@ void bt_whatif_compare(struct bt_whatif_report *report)
 				add_change(report, moved ? BT_EFFECT_MOVED : BT_EFFECT_REPLANNED,
 					before, after, departure_of(report, after));
 			}
-		} else {
-			if (after->preempted) {
-				if (before == NULL || !before->preempted) {
-					add_change(report, BT_EFFECT_PREEMPTED, before, after, "");
-				}
-			} else if (bt_fate_is_pending(after->fate) &&
-				(before == NULL || is_placed(before) || before->preempted)) {
-				add_change(report, BT_EFFECT_PENDING, before, after,
-					departure_of(report, after));
+		} else if (after->preempted) {
+			if (before == NULL || !before->preempted) {
+				add_change(report, BT_EFFECT_PREEMPTED, before, after, "");
 			}
+		} else if (bt_fate_is_pending(after->fate) &&
+			(before == NULL || is_placed(before) || before->preempted)) {
+			add_change(report, BT_EFFECT_PENDING, before, after,
+				departure_of(report, after));
 		}
 		const struct bt_whatif_mark *mark = mark_of(report, after);
 		if (mark != NULL && mark->budget != 0 && after->node_name.length == 0) {
@@ -452,9 +439,14 @@ void bt_whatif_compare(struct bt_whatif_report *report)
 	}
 	for (uint32_t i = 0; i < report->before->pods.count; i++) {
 		const struct bt_whatif_pod *before = &report->before->pods.items[i];
-		if (find(report->after, before) == NULL) {
-			compare_removed(report, before);
+		if (find(report->after, before) != NULL || before->preempted) {
+			continue;
 		}
+		const struct bt_whatif_mark *mark = mark_of(report, before);
+		const char *reason = departure_of(report, before);
+		bool is_lost = mark != NULL && mark->lost;
+		add_change(report, is_lost ? BT_EFFECT_LOST : BT_EFFECT_GONE, before, NULL,
+			is_lost || reason[0] != 0 ? reason : expanded_reason(report, before));
 	}
 	if (report->pods.count > 1) {
 		qsort(report->pods.items, report->pods.count, sizeof(report->pods.items[0]),

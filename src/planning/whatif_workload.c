@@ -129,17 +129,6 @@ static int64_t newest_seconds(const struct bt_manifests *cluster)
 	return newest;
 }
 
-static uint32_t remove_first(
-	struct bt_whatif *whatif, const struct workload_pods *pods, uint32_t wanted)
-{
-	uint32_t count = wanted < pods->list.count ? wanted : pods->list.count;
-	for (uint32_t i = 0; i < count; i++) {
-		bt_whatif_mark_departed(
-			whatif, index_of(whatif, &pods->list.items[i]), BT_DEPARTURE_SCALED_DOWN);
-	}
-	return count;
-}
-
 /** Deletes the pods NAME-N whose ordinal N is at least end. */
 static void shrink_stateful_set(struct bt_whatif *whatif, uint32_t owner, int64_t end)
 {
@@ -201,7 +190,11 @@ static void shrink(struct bt_whatif *whatif, uint32_t index)
 			if (excess > 0) {
 				bt_deletion_order_sort(
 					parts[i].list.items, parts[i].list.count, now);
-				excess -= remove_first(whatif, &parts[i], (uint32_t)excess);
+			}
+			for (uint32_t k = 0; k < parts[i].list.count && excess > 0; k++, excess--) {
+				bt_whatif_mark_departed(whatif,
+					index_of(whatif, &parts[i].list.items[k]),
+					BT_DEPARTURE_SCALED_DOWN);
 			}
 			bt_vec_finish(&parts[i].list);
 		}
@@ -220,20 +213,6 @@ static struct bt_object *copy_with_replicas(const struct bt_object *object, int6
 	struct bt_object *made = bt_object_create(object->kind, copy);
 	bt_arena_finish(&arena);
 	return made;
-}
-
-/**
- * Resumes a paused Deployment, because expansion makes no pods for a paused Deployment. In a
- * cluster, a pause stops rollouts, but not scaling.
- */
-static void resume(struct bt_whatif *whatif, uint32_t index)
-{
-	const struct bt_object *object = whatif->work.objects.items[index].object;
-	if (object->kind == BT_KIND_DEPLOYMENT) {
-		struct bt_deployment copy = *(const struct bt_deployment *)object->value;
-		copy.spec.paused = false;
-		bt_manifests_exchange(&whatif->work, index, bt_object_create(object->kind, &copy));
-	}
 }
 
 int bt_whatif_scale(
@@ -258,9 +237,17 @@ int bt_whatif_scale(
 			"the ReplicaSet belongs to a Deployment, which would undo the change: "
 			"scale the Deployment");
 	}
-	bt_manifests_exchange(
-		&whatif->work, index, copy_with_replicas(object->object, change->count));
-	resume(whatif, index);
+	struct bt_object *scaled = copy_with_replicas(object->object, change->count);
+	bt_manifests_exchange(&whatif->work, index, scaled);
+	if (scaled->kind == BT_KIND_DEPLOYMENT) {
+		/*
+		 * Resume a paused Deployment, because expansion makes no pods for a paused
+		 * Deployment. In a cluster, a pause stops rollouts, but not scaling.
+		 */
+		struct bt_deployment copy = *(const struct bt_deployment *)scaled->value;
+		copy.spec.paused = false;
+		bt_manifests_exchange(&whatif->work, index, bt_object_create(scaled->kind, &copy));
+	}
 	/*
 	 * Create the missing pods even if the cluster is live, because the workload's controller in
 	 * that cluster has not seen the change.
