@@ -208,24 +208,12 @@ static void make_rows(struct computation *computation)
 
 static struct row *row_of(struct computation *computation, struct bt_str name)
 {
-	uint32_t low = 0;
-	uint32_t high = computation->row_count;
+	uint32_t index;
 
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		int order = bt_str_compare(computation->rows[middle].name, name);
-
-		if (order == 0) {
-			return &computation->rows[middle];
-		}
-		if (order < 0) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	BT_ASSERT(false && "every name has a row");
-	return NULL;
+	BT_LOWER_BOUND(index, computation->row_count, middle,
+		bt_str_compare(computation->rows[middle].name, name) < 0);
+	BT_ASSERT(index < computation->row_count); /* every name has a row */
+	return &computation->rows[index];
 }
 
 static void row_add(

@@ -271,11 +271,6 @@ void bt_resource_list_add(struct bt_resource_list *list, uint32_t room, struct b
 
 /* Quantity as a field type: JSON, equality, hash, copy. */
 
-static bool is_space(char c)
-{
-	return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\v' || c == '\f';
-}
-
 /** Parses the source text of a JSON string or number; escapes are not decoded. */
 static int decode_json(
 	struct bt_json_reader *reader, struct bt_arena *arena, void *out, struct berth_error *err)
@@ -290,14 +285,8 @@ static int decode_json(
 	if (text.length >= 2 && text.data[0] == '"') {
 		text = bt_str_sub(text, 1, text.length - 2);
 	}
-	while (text.length != 0 && is_space(text.data[0])) {
-		text = bt_str_sub(text, 1, text.length - 1);
-	}
-	while (text.length != 0 && is_space(text.data[text.length - 1])) {
-		text.length--;
-	}
-	code = bt_quantity_parse(text, arena, quantity, err);
-	if (code == 0 && quantity->text.data != NULL) {
+	code = bt_quantity_parse(bt_str_trim(text, BT_STR_SPACE), arena, quantity, err);
+	if (code == 0) {
 		quantity->text = bt_arena_str(arena, quantity->text);
 	}
 	return code;
@@ -320,9 +309,7 @@ static int decode_protobuf(
 	if (code != 0) {
 		return code;
 	}
-	if (quantity.text.data != NULL) {
-		quantity.text = bt_arena_str(arena, quantity.text);
-	}
+	quantity.text = bt_arena_str(arena, quantity.text);
 	*(struct bt_quantity *)out = quantity;
 	return 0;
 }
@@ -386,9 +373,7 @@ static void copy(void *out, const void *value, struct bt_arena *arena)
 	struct bt_quantity *quantity = out;
 
 	*quantity = *(const struct bt_quantity *)value;
-	if (quantity->text.data != NULL) {
-		quantity->text = bt_arena_str(arena, quantity->text);
-	}
+	quantity->text = bt_arena_str(arena, quantity->text);
 	if (quantity->big != NULL) {
 		struct bt_decimal decimal;
 

@@ -241,31 +241,20 @@ bool bt_requirement_build(const struct bt_requirement_source *source,
 
 static bool has_value(const struct bt_requirement *requirement, struct bt_str value)
 {
-	uint32_t low = 0;
-	uint32_t high = requirement->value_count;
+	uint32_t count = requirement->value_count;
+	uint32_t index;
 
-	if (high <= LINEAR_VALUES_MAX) {
-		for (uint32_t i = 0; i < high; i++) {
+	if (count <= LINEAR_VALUES_MAX) {
+		for (uint32_t i = 0; i < count; i++) {
 			if (bt_str_equal(requirement->values[i], value)) {
 				return true;
 			}
 		}
 		return false;
 	}
-	while (low < high) {
-		uint32_t middle = low + (high - low) / 2;
-		int order = bt_str_compare(requirement->values[middle], value);
-
-		if (order == 0) {
-			return true;
-		}
-		if (order < 0) {
-			low = middle + 1;
-		} else {
-			high = middle;
-		}
-	}
-	return false;
+	BT_LOWER_BOUND(
+		index, count, middle, bt_str_compare(requirement->values[middle], value) < 0);
+	return index < count && bt_str_equal(requirement->values[index], value);
 }
 
 bool bt_requirement_matches(const struct bt_requirement *requirement, const struct bt_str *value)
@@ -367,13 +356,8 @@ static int build_requirements(const struct bt_label_selector *selector, struct b
 		enum bt_selector_operator operator_;
 
 		if (!bt_selector_operator_parse(expression->operator_, false, &operator_)) {
-			struct bt_strbuf quoted = {NULL, 0, 0};
-
-			bt_strbuf_append_quoted(&quoted, expression->operator_);
-			(void)bt_error_set(err, BERTH_ERR_INVALID,
-				"%s is not a valid label selector operator", bt_strbuf_c(&quoted));
-			bt_strbuf_finish(&quoted);
-			return BERTH_ERR_INVALID;
+			return bt_error_set_quoted(err, BERTH_ERR_INVALID, "",
+				expression->operator_, " is not a valid label selector operator");
 		}
 		if (!bt_requirement_build(&source, operator_, &path, &sink, requirements++)) {
 			return fail_with(&errors, arena, err);

@@ -47,12 +47,10 @@ static bool take_number(struct bt_str *text, uint32_t count, int low, int high, 
 		return false;
 	}
 	for (uint32_t i = 0; i < count; i++) {
-		char c = text->data[i];
-
-		if (c < '0' || c > '9') {
+		if (!bt_is_digit(text->data[i])) {
 			return false;
 		}
-		number = number * 10 + (c - '0');
+		number = number * 10 + (text->data[i] - '0');
 	}
 	*text = bt_str_sub(*text, count, text->length - count);
 	*out = number;
@@ -80,8 +78,7 @@ static uint32_t take_fraction(struct bt_str *text, int32_t *out_nanoseconds)
 	if (text->length < 2 || (text->data[0] != '.' && text->data[0] != ',')) {
 		return 0;
 	}
-	while (count + 1 < text->length && text->data[count + 1] >= '0' &&
-		text->data[count + 1] <= '9') {
+	while (count + 1 < text->length && bt_is_digit(text->data[count + 1])) {
 		if (count < 9) {
 			nanoseconds = nanoseconds * 10 + (text->data[count + 1] - '0');
 		}
@@ -155,16 +152,10 @@ static bool parse(struct bt_str text, uint32_t fraction_digits, struct bt_time *
 static int parse_or_fail(
 	struct bt_str text, uint32_t fraction_digits, struct bt_time *out, struct berth_error *err)
 {
-	if (!parse(text, fraction_digits, out)) {
-		struct bt_strbuf quoted = {NULL, 0, 0};
-
-		bt_strbuf_append_quoted(&quoted, bt_str_sub(text, 0, 64));
-		(void)bt_error_set(
-			err, BERTH_ERR_INVALID, "cannot parse %s as a time", bt_strbuf_c(&quoted));
-		bt_strbuf_finish(&quoted);
-		return BERTH_ERR_INVALID;
-	}
-	return 0;
+	return parse(text, fraction_digits, out)
+		? 0
+		: bt_error_set_quoted(err, BERTH_ERR_INVALID, "cannot parse ",
+			  bt_str_sub(text, 0, 64), " as a time");
 }
 
 int bt_time_parse(struct bt_str text, struct bt_time *out_time, struct berth_error *err)
@@ -239,7 +230,6 @@ static struct bt_str text_of(struct bt_arena *arena, int64_t time_ns,
 {
 	struct bt_time time = {.seconds = time_ns / BT_NS_PER_SECOND, .set = true};
 	struct bt_strbuf buffer = {NULL, 0, 0};
-	struct bt_str text;
 
 	time.nanoseconds = (int32_t)(time_ns % BT_NS_PER_SECOND);
 	if (time.nanoseconds < 0) {
@@ -247,8 +237,7 @@ static struct bt_str text_of(struct bt_arena *arena, int64_t time_ns,
 		time.seconds--;
 	}
 	format(&time, &buffer);
-	text = bt_arena_take_strbuf(arena, &buffer);
-	return text;
+	return bt_arena_take_strbuf(arena, &buffer);
 }
 
 int64_t bt_time_ns(const struct bt_time *time)

@@ -203,33 +203,16 @@ static int not_found(
 static int parse_version(const struct berth_assume_cache *cache, struct bt_str key,
 	struct bt_str text, int64_t *out_version, struct berth_error *err)
 {
-	bool negative = text.length != 0 && text.data[0] == '-';
-	uint32_t at = text.length != 0 && (negative || text.data[0] == '+') ? 1 : 0;
-	const char *problem = at == text.length ? "invalid syntax" : NULL;
-	int64_t version = 0;
+	bool has_sign = text.length != 0 && (text.data[0] == '-' || text.data[0] == '+');
+	bool is_number = bt_str_is_digits(bt_str_sub(text, has_sign ? 1 : 0, text.length));
 
-	for (; at < text.length; at++) {
-		int digit = text.data[at] - '0';
-
-		if (digit < 0 || digit > 9) {
-			problem = "invalid syntax";
-			break;
-		}
-		if (BT_MUL_OVERFLOW(version, INT64_C(10), &version) ||
-			BT_ADD_OVERFLOW(version, (int64_t)(negative ? -digit : digit), &version)) {
-			problem = "value out of range";
-			break;
-		}
-	}
-	if (problem != NULL) {
-		return bt_error_set(err, BERTH_ERR_INVALID,
-			"error parsing ResourceVersion \"%.*s\" for %s \"%.*s\": "
-			"strconv.ParseInt: parsing \"%.*s\": %s",
-			BT_STR_ARG(text), bt_strbuf_c(&cache->description), BT_STR_ARG(key),
-			BT_STR_ARG(text), problem);
-	}
-	*out_version = version;
-	return BERTH_OK;
+	return bt_str_parse_int64(text, out_version)
+		? BERTH_OK
+		: bt_error_set(err, BERTH_ERR_INVALID,
+			  "error parsing ResourceVersion \"%.*s\" for %s \"%.*s\": "
+			  "strconv.ParseInt: parsing \"%.*s\": %s",
+			  BT_STR_ARG(text), bt_strbuf_c(&cache->description), BT_STR_ARG(key),
+			  BT_STR_ARG(text), is_number ? "value out of range" : "invalid syntax");
 }
 
 /**

@@ -50,12 +50,7 @@ static bool take_dot(struct bt_str *text)
 
 static int refuse_version(struct bt_str text, struct berth_error *err)
 {
-	struct bt_strbuf quoted = {0};
-	bt_strbuf_append_quoted(&quoted, text);
-	int code = bt_error_set(
-		err, BERTH_ERR_INVALID, "illegal version string %s", bt_strbuf_c(&quoted));
-	bt_strbuf_finish(&quoted);
-	return code;
+	return bt_error_set_quoted(err, BERTH_ERR_INVALID, "illegal version string ", text, "");
 }
 
 struct version_flag {

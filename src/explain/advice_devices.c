@@ -568,16 +568,14 @@ static void advise_on_devices(struct bt_advice *advice)
 			i < pod->spec.resource_claims.count && advice->hint.length == 0; i++) {
 			const struct bt_pod_resource_claim *entry =
 				&pod->spec.resource_claims.items[i];
-			struct berth_error err = BERTH_ERROR_INIT;
 			struct bt_str name;
 			bool generated;
 
-			if (bt_dynamic_entry_name(pod, entry, &name, &generated, &err) != 0) {
+			if (bt_dynamic_entry_name(pod, entry, &name, &generated, NULL) != 0) {
 				hint_not_created(advice, entry);
 			} else if (name.data != NULL) {
 				hint_claim(advice, name, generated);
 			}
-			berth_error_finish(&err);
 		}
 		advice->is_final = true;
 	} else {

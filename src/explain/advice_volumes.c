@@ -360,7 +360,6 @@ static uint32_t find_leaver(const struct bt_advice *advice)
 	uint32_t tried = 0;
 
 	for (uint32_t i = 0; i < pod_count && tried < LEAVERS_TRIED_MAX; i++) {
-		struct berth_error err = BERTH_ERROR_INIT;
 		struct bt_arena arena;
 		struct bt_node_info node;
 		struct bt_pod_info pod;
@@ -374,9 +373,8 @@ static uint32_t find_leaver(const struct bt_advice *advice)
 		tried++;
 		bt_arena_init(&arena, 0);
 		bt_node_info_copy(&node, advice->node, &arena);
-		enough = bt_node_info_remove_pod(&node, &arena, &pod, &err) == 0 &&
+		enough = bt_node_info_remove_pod(&node, &arena, &pod, NULL) == 0 &&
 			bt_advice_accepts(advice, advice->pod, &node);
-		berth_error_finish(&err);
 		bt_arena_finish(&arena);
 		if (enough) {
 			return pod.pod_id;

@@ -181,11 +181,9 @@ int bt_event_hints_create(const struct bt_framework *framework, struct bt_event_
 		}
 	}
 	if (code != BERTH_OK) {
-		(void)bt_error_set(err, code, "%s", bt_strbuf_c(&problems));
 		bt_vec_finish(&hints.items);
-	} else {
-		*out_hints = hints;
+		return bt_error_take(err, code, &problems);
 	}
-	bt_strbuf_finish(&problems);
-	return code;
+	*out_hints = hints;
+	return BERTH_OK;
 }

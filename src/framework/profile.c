@@ -23,9 +23,7 @@ static int set_quoted(struct berth_error *err, int code, const char *before, str
 	va_start(arguments, after);
 	bt_strbuf_vprintf(&text, after, arguments);
 	va_end(arguments);
-	(void)bt_error_set(err, code, "%s", bt_strbuf_c(&text));
-	bt_strbuf_finish(&text);
-	return code;
+	return bt_error_take(err, code, &text);
 }
 
 /** Sets the error `<point>Plugin "<name>" does not exist`. */
@@ -609,9 +607,7 @@ static int check_profile(const struct bt_profiles *profiles, const struct bt_fra
 		bt_strbuf_append_quoted(&text, name);
 		bt_strbuf_append_c(&text, ", first: ");
 		bt_strbuf_append_quoted(&text, first_name);
-		(void)bt_error_set(err, BERTH_ERR_INVALID, "%s", bt_strbuf_c(&text));
-		bt_strbuf_finish(&text);
-		return BERTH_ERR_INVALID;
+		return bt_error_take(err, BERTH_ERR_INVALID, &text);
 	}
 	/*
 	 * No in-tree queue sort plugin has arguments, so comparing the raw arguments of other

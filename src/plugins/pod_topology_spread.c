@@ -1570,11 +1570,10 @@ static void hint_wants(
 	static const struct bt_str_map no_labels = {0};
 	const struct bt_pod_info pod = {.shape = shape, .labels = &no_labels};
 	struct bt_arena arena = {0};
-	struct berth_error err = BERTH_ERROR_INIT;
 	struct bt_spread_list hard = {0};
 
 	if (constraint_scope(instance, &bt_shape_pod(shape)->spec) != BT_HINT_SCOPE_SHAPE ||
-		resolve_constraints(instance, &pod, BT_SPREAD_HARD, &arena, &hard, &err) != 0) {
+		resolve_constraints(instance, &pod, BT_SPREAD_HARD, &arena, &hard, NULL) != 0) {
 		bt_hint_want(wants, BT_HINT_MARK_ALWAYS);
 	}
 	for (uint32_t i = 0; i < hard.count; i++) {
@@ -1583,7 +1582,6 @@ static void hint_wants(
 		bt_hint_want(wants,
 			bt_hint_mark(BT_MARK_NODE_KEY, hard.items[i].topology_key, BT_STR("")));
 	}
-	berth_error_finish(&err);
 	bt_arena_finish(&arena);
 }
 

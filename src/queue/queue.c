@@ -288,11 +288,7 @@ static int create_hints(struct bt_queue *queue, struct berth_error *err)
 			queue->hints[i].items.items[h].hint = NULL;
 		}
 	}
-	if (code != BERTH_OK) {
-		(void)bt_error_set(err, code, "%s", bt_strbuf_c(&problems));
-	}
-	bt_strbuf_finish(&problems);
-	return code;
+	return code != BERTH_OK ? bt_error_take(err, code, &problems) : BERTH_OK;
 }
 
 int bt_queue_create(const struct bt_queue_options *options, struct bt_state *state,

@@ -97,10 +97,8 @@ int bt_node_order_remove(struct bt_node_order *order, uint32_t slot, bt_sym zone
 		bt_strbuf_append_quoted(&text, node_name);
 		bt_strbuf_append_c(&text, " in group ");
 		bt_strbuf_append_quoted(&text, bt_symbol_text(order->symbols, zone_key));
-		(void)bt_error_set(
-			err, BERTH_ERR_NOT_FOUND, "%s was not found", bt_strbuf_c(&text));
-		bt_strbuf_finish(&text);
-		return BERTH_ERR_NOT_FOUND;
+		bt_strbuf_append_c(&text, " was not found");
+		return bt_error_take(err, BERTH_ERR_NOT_FOUND, &text);
 	}
 	log_order_change(order, slot, zone, at, false);
 	bt_vec_remove_ordered(&zone->slots, at);
