@@ -191,6 +191,15 @@ bool bt_policies_mutate(
 bool bt_policies_validate(struct bt_call *call, const char *operation,
 	const struct bt_json_value *old, const struct bt_json_value *object);
 
+/** --- pod_security.c --- */
+
+/**
+ * Checks a pod, or the pod template of a workload, against the levels of its namespace, and the
+ * labels of a namespace that set these levels. false: the call failed.
+ */
+bool bt_pod_security_check(
+	struct bt_call *call, const struct bt_json_value *old, const struct bt_json_value *object);
+
 /** --- objects that the server creates --- */
 
 /** Creates the objects that every cluster has, if the store lacks them: see bt_api_create. */

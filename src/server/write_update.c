@@ -292,6 +292,7 @@ bool bt_call_validate(
 	}
 	bt_admit_validate(&call->write, old, object, &call->answer->failure);
 	return call->answer->failure.code == 0 && bt_node_restrict(call, old, object) &&
+		bt_pod_security_check(call, old, object) &&
 		bt_policies_validate(call, old != NULL ? "UPDATE" : "CREATE", old, object);
 }
 

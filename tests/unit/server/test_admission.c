@@ -552,6 +552,174 @@ START_TEST(test_admission__edge_14b_40_group_without_class)
 }
 END_TEST
 
+#define LEVEL "pod-security.kubernetes.io/"
+#define SAFE_POD \
+	"'securityContext':{'runAsNonRoot':true,'seccompProfile':{'type':'RuntimeDefault'}}"
+#define SAFE_CONTAINER "'allowPrivilegeEscalation':false,'capabilities':{'drop':['ALL']}"
+#define UNSAFE_MESSAGE \
+	"allowPrivilegeEscalation != false (container \"a\" must set " \
+	"securityContext.allowPrivilegeEscalation=false), unrestricted capabilities (container " \
+	"\"a\" must set securityContext.capabilities.drop=[\"ALL\"]), runAsNonRoot != true (pod " \
+	"or container \"a\" must set securityContext.runAsNonRoot=true), seccompProfile (pod or " \
+	"container \"a\" must set securityContext.seccompProfile.type to \"RuntimeDefault\" or " \
+	"\"Localhost\")"
+
+/** Pods by namespace "baseline" or "restricted": members of the spec and of the container. */
+static const struct security_row {
+	const char *level;
+	const char *spec;
+	const char *container;
+	const char *message; /* NULL: accepted */
+} security_rows[] = {
+	{"baseline", "'hostUsers':true", "'image':'i'", NULL},
+	{"baseline", "'hostNetwork':true,'hostIPC':true", "'image':'i'",
+		"host namespaces (hostNetwork=true, hostIPC=true)"},
+	{"baseline", "'volumes':[{'name':'v','hostPath':{'path':'/'}},{'name':'w','emptyDir':{}}]",
+		"'image':'i'", "hostPath volumes (volume \"v\")"},
+	{"baseline",
+		"'initContainers':[{'name':'b','image':'i','securityContext':{'privileged':"
+		"true}}]",
+		"'securityContext':{'privileged':true}",
+		"privileged (containers \"b\", \"a\" must not set "
+                "securityContext.privileged=true)"},
+	{"baseline", "'hostPID':false",
+		"'ports':[{'containerPort':80,'hostPort':80},{'containerPort':443,'hostPort':443}]",
+		"hostPort (container \"a\" uses hostPorts 443, 80)"},
+	{"baseline", "'hostPID':false",
+		"'securityContext':{'capabilities':{'add':['NET_RAW','CHOWN','BPF']}}",
+		"non-default capabilities (container \"a\" must not include \"BPF\", \"NET_RAW\" "
+                "in "
+		"securityContext.capabilities.add)"},
+	{"baseline", "'hostPID':false", "'livenessProbe':{'tcpSocket':{'host':'h','port':1}}",
+		"probe or lifecycle host (container \"a\" uses probe or lifecycle host \"h\")"},
+	{"baseline", "'hostPID':false", "'securityContext':{'procMount':'Unmasked'}",
+		"procMount (container \"a\" must not set securityContext.procMount to "
+                "\"Unmasked\")"},
+	{"baseline", "'securityContext':{'seLinuxOptions':{'type':'x','role':'r'}}",
+		"'securityContext':{'seLinuxOptions':{'type':'container_t','user':'u'}}",
+		"seLinuxOptions (pod and container \"a\" set forbidden "
+		"securityContext.seLinuxOptions: type \"x\"; user may not be set; role may not be "
+		"set)"},
+	{"baseline",
+		"'securityContext':{'seccompProfile':{'type':'Unconfined'},"
+		"'appArmorProfile':{'type':'Unconfined'},'sysctls':[{'name':'a.b','value':'1'}"
+		",{'name':'kernel.shm_rmid_forced','value':'1'}]}",
+		"'image':'i'",
+		"forbidden AppArmor profile (pod must not set securityContext.appArmorProfile.type "
+		"to \"Unconfined\"), seccompProfile (pod must not set "
+		"securityContext.seccompProfile.type to \"Unconfined\"), forbidden sysctls (a.b)"},
+	{"restricted", "'hostPID':false", "'image':'i'", UNSAFE_MESSAGE},
+	{"restricted", SAFE_POD,
+		"'securityContext':{'allowPrivilegeEscalation':false,'capabilities':{'drop':['ALL']"
+                ","
+		"'add':['NET_BIND_SERVICE']}}",
+		NULL},
+	{"restricted", "'os':{'name':'windows'},'securityContext':{'runAsNonRoot':true}",
+		"'image':'i'", NULL},
+	{"restricted",
+		SAFE_POD ",'volumes':[{'name':'v','hostPath':{'path':'/'}},{'name':'w',"
+			 "'nfs':{'server':'s','path':'/p'}}]",
+		"'securityContext':{" SAFE_CONTAINER "}",
+		"restricted volume types (volumes \"v\", \"w\" use restricted volume types "
+		"\"hostPath\", \"nfs\")"},
+	{"restricted", SAFE_POD,
+		"'securityContext':{'allowPrivilegeEscalation':false,'runAsNonRoot':false,"
+		"'runAsUser':0,'seccompProfile':{'type':'Unconfined'},'capabilities':{'add':"
+		"['CHOWN']}}",
+		"unrestricted capabilities (container \"a\" must set "
+		"securityContext.capabilities.drop=[\"ALL\"]; container \"a\" must not include "
+		"\"CHOWN\" in securityContext.capabilities.add), runAsNonRoot != true (container "
+		"\"a\" must not set securityContext.runAsNonRoot=false), runAsUser=0 (container "
+		"\"a\" must not set runAsUser=0), seccompProfile (container \"a\" must not set "
+		"securityContext.seccompProfile.type to \"Unconfined\")"},
+};
+
+START_TEST(test_admission__pod_security_levels)
+{
+	struct api_fixture f;
+	rows_init(&f);
+	for (size_t i = 0; i < 2; i++) {
+		rows_create(&f, "namespaces", "",
+			i == 0 ? "{'metadata':{'name':'baseline','labels':{'" LEVEL
+				 "enforce':'baseline'}}}"
+			       : "{'metadata':{'name':'restricted','labels':{'" LEVEL
+				 "enforce':'restricted','" LEVEL "enforce-version':'v1.36'}}}");
+	}
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(security_rows); i++) {
+		const struct security_row *row = &security_rows[i];
+		struct bt_str body = bt_arena_printf(&f.arena,
+			"{'metadata':{'name':'p%zu'},'spec':{%s,'containers':[{'name':'a',%s%s}]}}",
+			i, row->spec, row->container,
+			strstr(row->container, "image") ? "" : ",'image':'i'");
+		struct bt_str key = bt_arena_printf(&f.arena, "%s/", row->level);
+		if (row->message == NULL) {
+			rows_create(&f, "pods", key.data, body.data);
+			continue;
+		}
+		struct bt_str message = bt_arena_printf(&f.arena,
+			"pods \"p%zu\" is forbidden: violates PodSecurity \"%s:%s\": %s", i,
+			row->level, strcmp(row->level, "baseline") == 0 ? "latest" : "v1.36",
+			row->message);
+		expect_refusal(&f, "pods", key.data, body.data, 403, message.data);
+	}
+	api_fixture_finish(&f);
+}
+END_TEST
+
+START_TEST(test_admission__pod_security_labels)
+{
+	static const char deployment[] =
+		"{'metadata':{'name':'d'},'spec':{'selector':{'matchLabels':{'a':'b'}},'template':{"
+		"'metadata':{'labels':{'a':'b'}},'spec':{'containers':[{'name':'a','image':'i'}]}}}"
+	        "}";
+	struct api_fixture f;
+	rows_init(&f);
+	rows_create(&f, "namespaces", "", "{'metadata':{'name':'n'}}");
+	rows_create(&f, "pods", "n/",
+		"{'metadata':{'name':'p'},'spec':{'containers':[{'name':'a','image':'i'}]}}");
+	rows_create(&f, "pods", "n/",
+		"{'metadata':{'name':'q'},'spec':{'containers':[{'name':'a','image':'i'}]}}");
+	ck_assert_uint_eq(api_patch(&f, BT_PATCH_MERGE, "namespaces", "n",
+				  "{'metadata':{'labels':{'" LEVEL "enforce':'high','" LEVEL
+				  "warn-version':'1.36'}}}"),
+		422);
+	ck_assert_str_eq(api_message(&f),
+		"Namespace \"n\" is invalid: [metadata.labels[" LEVEL
+		"enforce]: Invalid value: \"high\": must be one of privileged, baseline, "
+		"restricted, metadata.labels[" LEVEL
+		"warn-version]: Invalid value: \"1.36\": must be \"latest\" or \"v1.x\"]");
+	/* Existing pods stay, but are named. */
+	ck_assert_uint_eq(api_patch(&f, BT_PATCH_MERGE, "namespaces", "n",
+				  "{'metadata':{'labels':{'" LEVEL "enforce':'restricted','" LEVEL
+				  "warn':'restricted'}}}"),
+		200);
+	ck_assert_uint_eq(f.answer.warning_count, 2);
+	ck_assert_str_eq(f.answer.warnings[0].data,
+		"existing pods in namespace \"n\" violate the new PodSecurity enforce level "
+		"\"restricted:latest\"");
+	ck_assert_str_eq(f.answer.warnings[1].data,
+		"p (and 1 other pod): allowPrivilegeEscalation != false, unrestricted "
+	        "capabilities, "
+		"runAsNonRoot != true, seccompProfile");
+	/* Workloads are only warned about. */
+	rows_create(&f, "deployments.apps", "n/", deployment);
+	ck_assert_uint_eq(f.answer.warning_count, 1);
+	ck_assert_str_eq(f.answer.warnings[0].data,
+		"would violate PodSecurity \"restricted:latest\": " UNSAFE_MESSAGE);
+	/* Updates are checked if they change containers. */
+	ck_assert_uint_eq(
+		api_patch(&f, BT_PATCH_MERGE, "pods", "n/p", "{'metadata':{'labels':{'a':'b'}}}"),
+		200);
+	ck_assert_uint_eq(api_patch(&f, BT_PATCH_STRATEGIC, "pods", "n/p",
+				  "{'spec':{'containers':[{'name':'a','image':'j'}]}}"),
+		403);
+	ck_assert_uint_eq(api_patch(&f, BT_PATCH_MERGE, "pods/ephemeralcontainers", "n/p",
+				  "{'spec':{'ephemeralContainers':[{'name':'e','image':'i'}]}}"),
+		403);
+	api_fixture_finish(&f);
+}
+END_TEST
+
 BT_TEST_MAIN("admission", test_admission__edge_14_32_33_namespaces,
 	test_admission__edge_14b_06_priority, test_admission__edge_14b_41_global_default,
 	test_admission__priority_stays_on_update, test_admission__edge_14b_07_08_tolerations,
@@ -562,4 +730,5 @@ BT_TEST_MAIN("admission", test_admission__edge_14_32_33_namespaces,
 	test_admission__edge_14b_42_runtime_class, test_admission__group_of_a_workload,
 	test_admission__pod_groups_without_their_gates,
 	test_admission__edge_14b_40_group_without_class, test_admission__quota,
-	test_admission__quota_of_pod_resources, test_admission__quota_sums)
+	test_admission__quota_of_pod_resources, test_admission__quota_sums,
+	test_admission__pod_security_levels, test_admission__pod_security_labels)
