@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/text_set.h"
 #include "schema/apply.h"
 #include "schema/schema_private.h"
 
@@ -10,6 +11,7 @@
 #define PROBLEMS_MAX 100
 
 struct check {
+	struct bt_arena arena; /* keys of list elements */
 	struct bt_strbuf path;
 	struct bt_strbuf problems; /* one problem per line */
 	uint32_t problem_count;
@@ -228,28 +230,77 @@ static void check_one(
 	}
 }
 
-/* Appends [name="a"], or the index if the list has no keys or the element is not an object. */
-static void append_element(struct check *check, const struct bt_schema_field *field,
+/*
+ * Appends the key [name="a"] or [="a"], or the index if the elements have no keys. Returns the
+ * first key member that the element omits, or NULL.
+ */
+static const char *append_element(struct check *check, const struct bt_schema_field *field,
 	const struct bt_json_value *element, uint32_t index)
 {
-	const char *const *keys = (field->flags & BT_SCHEMA_ATOMIC) == 0 ? field->list_keys : NULL;
+	bool is_atomic = (field->flags & BT_SCHEMA_ATOMIC) != 0;
+	const char *const *keys = is_atomic ? NULL : field->list_keys;
+	const char *omitted = NULL;
 	struct bt_json_writer writer;
+	if (!is_atomic && (field->flags & BT_SCHEMA_LIST_SET) != 0 &&
+		element->type == BT_JSON_STRING) {
+		bt_strbuf_append_c(&check->path, "[=");
+		bt_strbuf_append_quoted(&check->path, element->text);
+		bt_strbuf_append_char(&check->path, ']');
+		return NULL;
+	}
 	if (keys == NULL || element->type != BT_JSON_OBJECT) {
 		bt_strbuf_printf(&check->path, "[%u]", (unsigned)index);
-		return;
+		return NULL;
 	}
 	for (uint32_t i = 0; keys[i] != NULL; i++) {
 		const struct bt_json_value *value = bt_json_find(element, keys[i]);
+		bool has_default = strcmp(keys[i], "protocol") == 0;
 		bt_strbuf_printf(&check->path, "%s%s=", i == 0 ? "[" : ",", keys[i]);
 		bt_json_writer_init(&writer, &check->path, 0);
 		if (value != NULL) {
 			bt_json_write_value(&writer, value);
 		} else {
-			bt_strbuf_append_c(&check->path,
-				strcmp(keys[i], "protocol") == 0 ? "\"TCP\"" : "null");
+			bt_strbuf_append_c(&check->path, has_default ? "\"TCP\"" : "null");
+			omitted = omitted == NULL && !has_default ? keys[i] : omitted;
 		}
 	}
 	bt_strbuf_append_char(&check->path, ']');
+	return omitted;
+}
+
+/* Checks the elements of a list, and that their keys are complete and differ. */
+static void check_list(
+	struct check *check, const struct bt_schema_field *field, const struct bt_json_value *list)
+{
+	size_t length = check->path.length;
+	bool is_keyed = (field->flags & BT_SCHEMA_ATOMIC) == 0 &&
+		(field->list_keys != NULL || (field->flags & BT_SCHEMA_LIST_SET) != 0);
+	struct bt_text_set keys = {0};
+	for (uint32_t i = 0; i < list->count; i++) {
+		const char *omitted = append_element(check, field, list->elements[i], i);
+		struct bt_str key =
+			bt_str_sub(bt_strbuf_str(&check->path), (uint32_t)length, BT_STR_MAX);
+		bool is_new = true;
+		if (is_keyed && list->count > 1) {
+			key = bt_arena_str(&check->arena, key);
+			is_new = bt_text_set_add(&keys, key);
+		}
+		if (omitted == NULL && is_new) {
+			check_one(check, field, list->elements[i]);
+			check->path.length = length;
+			continue;
+		}
+		check->path.length = length;
+		if (omitted != NULL) {
+			report(check,
+				"element %u: associative list with keys has an element that omits "
+				"key field \"%s\" (and doesn't have default value)",
+				(unsigned)i, omitted);
+		} else {
+			report(check, "duplicate entries for key %.*s", BT_STR_ARG(key));
+		}
+	}
+	bt_text_set_finish(&keys);
 }
 
 static void check_field(
@@ -268,16 +319,14 @@ static void check_field(
 		report_value(check, is_list ? "list" : "map", false, value);
 		return;
 	}
+	if (is_list) {
+		check_list(check, field, value);
+		return;
+	}
 	for (uint32_t i = 0; i < value->count; i++) {
-		const struct bt_json_value *item =
-			is_list ? value->elements[i] : value->members[i].value;
-		if (is_list) {
-			append_element(check, field, item, i);
-		} else {
-			bt_strbuf_append_char(&check->path, '.');
-			bt_strbuf_append_str(&check->path, value->members[i].name);
-		}
-		check_one(check, field, item);
+		bt_strbuf_append_char(&check->path, '.');
+		bt_strbuf_append_str(&check->path, value->members[i].name);
+		check_one(check, field, value->members[i].value);
 		check->path.length = length;
 	}
 }
@@ -306,5 +355,6 @@ int bt_apply_check(const struct bt_schema_message *message, const struct bt_json
 	}
 	bt_strbuf_finish(&check.path);
 	bt_strbuf_finish(&check.problems);
+	bt_arena_finish(&check.arena);
 	return result;
 }

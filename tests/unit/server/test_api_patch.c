@@ -135,6 +135,51 @@ START_TEST(test_api__edge_14_25_apply_options)
 }
 END_TEST
 
+START_TEST(test_api__apply_checks_the_keys_of_lists)
+{
+	static const struct {
+		const char *spec;
+		const char *message;
+	} rows[] = {
+		{"'containers':[{'name':'c','env':[{'name':'A','value':'1'},{'name':'B'},{'name':'"
+	         "A',"
+		 "'value':'2'}]}]",
+			".spec.containers[name=\"c\"].env: duplicate entries for key [name=\"A\"]"},
+		{"'containers':[{'name':'c','ports':[{'containerPort':80},{'containerPort':80,"
+		 "'protocol':'TCP'}]}]",
+			".spec.containers[name=\"c\"].ports: duplicate entries for key "
+			"[containerPort=80,protocol=\"TCP\"]"},
+		{"'containers':[{'name':'c'},{'image':'i'}]",
+			".spec.containers: element 1: associative list with keys has an element "
+	                "that "
+			"omits key field \"name\" (and doesn't have default value)"},
+	};
+	struct api_fixture f;
+	api_fixture_init(&f);
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
+		struct bt_str body = bt_arena_printf(&f.arena,
+			"{'apiVersion':'v1','kind':'Pod','metadata':{'name':'p'},'spec':{%s}}",
+			rows[i].spec);
+		f.request.field_manager = BT_STR("a");
+		ck_assert_uint_eq(
+			api_patch(&f, BT_PATCH_APPLY, "pods", "default/p", body.data), 500);
+		ck_assert_str_eq(api_message(&f),
+			bt_arena_printf(&f.arena,
+				"failed to create typed patch object (/p; /v1, Kind=Pod): %s",
+				rows[i].message)
+				.data);
+	}
+	f.request.field_manager = BT_STR("a");
+	ck_assert_uint_eq(api_patch(&f, BT_PATCH_APPLY, "configmaps", "default/c",
+				  "{'apiVersion':'v1','kind':'ConfigMap','metadata':{'name':'c',"
+				  "'finalizers':['a/b','c/d','a/b']}}"),
+		500);
+	ck_assert_ptr_nonnull(strstr(
+		api_message(&f), ".metadata.finalizers: duplicate entries for key [=\"a/b\"]"));
+	api_fixture_finish(&f);
+}
+END_TEST
+
 #define APPLIED(data) \
 	"{'apiVersion':'v1','kind':'ConfigMap','metadata':{'name':'c'},'data':{" data "}}"
 
@@ -301,6 +346,6 @@ END_TEST
 BT_TEST_MAIN("api_patch", test_api__patch_options, test_api__repeated_members_of_patches,
 	test_api__edge_14_21_missing_merge_key, test_api__edge_14_22_finalizers_merge,
 	test_api__edge_14_23_labels_replaced, test_api__edge_14_24_json_patch_test_fails,
-	test_api__edge_14_25_apply_options, test_api__apply,
-	test_api__apply_of_a_part_keeps_required_members,
+	test_api__edge_14_25_apply_options, test_api__apply_checks_the_keys_of_lists,
+	test_api__apply, test_api__apply_of_a_part_keeps_required_members,
 	test_api__edge_14_31_status_update_erases_labels, test_api__status_patch_of_the_scheduler)
