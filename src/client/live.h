@@ -88,6 +88,8 @@ void bt_live_watch_destroy(struct bt_live_watch *watch);
  */
 BT_MUST_USE int bt_live_watch_sync(
 	struct bt_live_watch *watch, const bool *stop, struct berth_error *err);
+/** Returns whether requests fail and none is being answered: the objects may be out of date. */
+bool bt_live_watch_is_lost(const struct bt_live_watch *watch);
 /** Visits every object, kind by kind. */
 void bt_live_watch_for_each(struct bt_live_watch *watch,
 	void (*visit)(void *context, const struct bt_object *object), void *context);

@@ -198,6 +198,16 @@ int bt_live_watch_sync(struct bt_live_watch *watch, const bool *stop, struct ber
 	return result;
 }
 
+bool bt_live_watch_is_lost(const struct bt_live_watch *watch)
+{
+	bool is_lost = watch->is_lost;
+	for (uint32_t i = 0; i < BT_LIVE_KIND_COUNT && is_lost; i++) {
+		const struct bt_reflector *reflector = watch->kinds[i].reflector;
+		is_lost = reflector == NULL || !bt_reflector_is_open(reflector);
+	}
+	return is_lost;
+}
+
 struct visit {
 	void (*visit)(void *context, const struct bt_object *object);
 	void *context;

@@ -446,6 +446,11 @@ bool bt_reflector_is_synced(const struct bt_reflector *reflector)
 	return reflector->is_synced;
 }
 
+bool bt_reflector_is_open(const struct bt_reflector *reflector)
+{
+	return reflector->is_open;
+}
+
 uint32_t bt_reflector_count(const struct bt_reflector *reflector)
 {
 	return reflector->store.items.count;

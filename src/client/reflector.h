@@ -123,6 +123,8 @@ const char *bt_reflector_type_name(const struct bt_reflector *reflector);
  */
 void bt_reflector_destroy(struct bt_reflector *reflector);
 bool bt_reflector_is_synced(const struct bt_reflector *reflector);
+/** Whether the server has begun to answer the running request. */
+bool bt_reflector_is_open(const struct bt_reflector *reflector);
 uint32_t bt_reflector_count(const struct bt_reflector *reflector);
 /**
  * Returns the item with this name in the reflector's copy of the collection, borrowed; NULL: no

@@ -745,6 +745,28 @@ def test_the_page_follows_a_cluster_and_changes_it(program):
         assert answer["output"]["summary"]["pending"] >= 3
 
 
+def test_the_page_says_that_the_api_server_is_gone(program):
+    kubeconfig = os.path.join(program.folder, "kubeconfig")
+    arguments = [program.path, "up", "--tls=off", "--nodes", "1", "--data-dir",
+                 os.path.join(program.folder, "data"), "--kubeconfig-out", kubeconfig, "--listen"]
+
+    @contextlib.contextmanager
+    def api_server(address):
+        with subprocess.Popen(arguments + [address], stdout=subprocess.PIPE, text=True) as process:
+            yield re.search(r"http://([\d.:]+),", process.stdout.readline())[1]
+            process.terminate()
+
+    with contextlib.ExitStack() as stack:
+        with api_server("127.0.0.1:0") as address:
+            page = stack.enter_context(serving(program, "--kubeconfig", kubeconfig))
+            window = stack.enter_context(looking(page))
+            window.wait_for("byId('state').innerText == 'live'")
+        window.wait_for("byId('state').innerText == 'the API server does not answer, trying again'"
+                        " && byId('state').className == 'lost'")
+        with api_server(address):
+            window.wait_for("byId('state').innerText == 'live'")
+
+
 def test_a_page_that_looks_cannot_change(program):
     with serving(program, "-f", CLUSTER) as page:
         status, _, body = page.request("/api/change", b'{"type": "cordon", "node": "node-a1"}')

@@ -80,6 +80,11 @@ static void ignore_gap(BT_UNUSED void *context, BT_UNUSED enum bt_kind kind,
 {
 }
 
+static bool is_lost(const void *context)
+{
+	return bt_live_watch_is_lost(context);
+}
+
 static void warn(void *context, const char *line)
 {
 	struct run *run = context;
@@ -263,6 +268,10 @@ static int start_server(struct run *run, struct berth_error *err)
 								  : "from files",
 	};
 #if BT_HAVE_DAEMON
+	if (is_live(options)) {
+		server.is_lost = is_lost;
+		server.context = run->watch;
+	}
 	if (options->allow_changes) {
 		run->changes = bt_view_changes_create(bt_live_client(run->live), &run->history);
 		server.changes = run->changes;

@@ -213,6 +213,9 @@ struct bt_view_server_options {
 	const char *token;  /* borrowed */
 	const char *source; /* source of the cluster, for the page's title; borrowed */
 	const char *state;  /* kind of source: "live", "from files", "a recording", "a replay" */
+	/** Whether a live cluster's server does not answer. NULL: the cluster is not live. */
+	bool (*is_lost)(const void *context);
+	const void *context; /* argument of is_lost */
 };
 
 BT_MUST_USE int bt_view_server_create(const struct bt_view_server_options *options,

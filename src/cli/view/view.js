@@ -986,9 +986,11 @@ function changed() {
 }
 function follow() {
 	const changes = new EventSource("/api/changes");
-	changes.onopen = () => { byId("state").className = "live"; byId("state").textContent = sourceState; };
+	const show = (problem) => { byId("state").className = problem ? "lost" : "live"; byId("state").textContent = problem || sourceState; };
+	changes.onopen = () => show("");
 	changes.onmessage = changed;
-	changes.onerror = () => { byId("state").className = "lost"; byId("state").textContent = "connection lost, trying again"; };
+	changes.onerror = () => show("connection lost, trying again");
+	changes.addEventListener("server", (event) => show(event.data === "lost" ? "the API server does not answer, trying again" : ""));
 }
 
 /* --- search --- */

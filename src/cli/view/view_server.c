@@ -55,6 +55,7 @@ struct call {
 	/* for a stream of changes */
 	uint64_t sent_revision;
 	int64_t sent_ns;
+	bool sent_lost;
 };
 
 struct bt_view_server {
@@ -332,18 +333,24 @@ static void change_cluster(struct call *call)
 static int64_t read_change(void *context, char *buffer, size_t capacity)
 {
 	struct call *call = context;
-	const struct bt_history *history = call->server->options.history;
-	int64_t now_ns = bt_loop_now_ns(call->server->options.loop);
+	const struct bt_view_server_options *options = &call->server->options;
+	const struct bt_history *history = options->history;
+	int64_t now_ns = bt_loop_now_ns(options->loop);
+	bool is_lost = options->is_lost != NULL && options->is_lost(options->context);
 	struct bt_strbuf text = {0};
+	if (is_lost != call->sent_lost) {
+		bt_strbuf_printf(&text, "event: server\ndata: %s\n\n", is_lost ? "lost" : "there");
+		call->sent_lost = is_lost;
+	}
 	if (history->revision != call->sent_revision &&
 		now_ns - call->sent_ns >= CHANGES_INTERVAL_NS) {
 		bt_strbuf_printf(&text, "data: %llu\n\n", (unsigned long long)history->revision);
+		call->sent_revision = history->revision;
 	} else if (now_ns - call->sent_ns >= HEARTBEAT_NS) {
 		bt_strbuf_append_c(&text, ":\n\n"); /* reveals a lost client */
-	} else {
+	} else if (text.length == 0) {
 		return BT_HTTP_STREAM_WAIT;
 	}
-	call->sent_revision = history->revision;
 	call->sent_ns = now_ns;
 	size_t length = text.length < capacity ? text.length : capacity;
 	memcpy(buffer, bt_strbuf_c(&text), length);
