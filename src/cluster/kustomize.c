@@ -359,13 +359,17 @@ static int apply_patches(struct folder *folder, const char *field, struct bt_str
 	const struct bt_json_value *target)
 {
 	struct bt_json_value *objects;
-	struct bt_json_value *documents;
+	struct bt_json_value *json_patches = NULL; /* the same documents as YAML 1.1 */
 	int result = parse_documents(folder, field, text, true, &objects);
-	result = result < 0 ? result : parse_documents(folder, field, text, false, &documents);
-	for (uint32_t i = 0; result == 0 && i < documents->count; i++) {
-		bool is_json_patch = documents->elements[i]->type == BT_JSON_ARRAY;
-		result = apply_patch(
-			folder, field, (is_json_patch ? documents : objects)->elements[i], target);
+	for (uint32_t i = 0; result == 0 && i < objects->count; i++) {
+		bool is_json_patch = objects->elements[i]->type == BT_JSON_ARRAY;
+		if (is_json_patch && json_patches == NULL) {
+			result = parse_documents(folder, field, text, false, &json_patches);
+		}
+		result = result < 0
+			? result
+			: apply_patch(folder, field,
+				  (is_json_patch ? json_patches : objects)->elements[i], target);
 	}
 	return result;
 }
