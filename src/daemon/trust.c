@@ -156,10 +156,13 @@ static int read_config_map(struct bt_trust *trust, struct berth_error *err)
 	trust->call = bt_rest_start(trust->setup.client, &request);
 	while (trust->call != NULL) {
 		int64_t left_ns = end_ns - bt_loop_now_ns(trust->setup.loop);
-		if (left_ns <= 0) {
+		bool is_stopping = bt_loop_is_stopping(trust->setup.loop);
+		if (left_ns <= 0 || is_stopping) {
 			bt_rest_cancel(trust->call);
 			trust->call = NULL;
-			return bt_error_set(err, BERTH_ERR_IO, "context deadline exceeded");
+			return is_stopping
+				? 0
+				: bt_error_set(err, BERTH_ERR_IO, "context deadline exceeded");
 		}
 		int result = bt_loop_turn(trust->setup.loop, left_ns, err);
 		if (result != 0) {

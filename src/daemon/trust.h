@@ -66,8 +66,9 @@ struct bt_trust {
 BT_MUST_USE int bt_trust_create(
 	const struct bt_trust_setup *setup, struct bt_trust **out_trust, struct berth_error *err);
 /**
- * Read the ConfigMap, turning the loop until the answer arrives, at most ten seconds; then start a
- * watch. Does nothing if flags name both CA files, if there is no client, or with
+ * Read the ConfigMap, turning the loop until the answer arrives, at most ten seconds, or the loop
+ * is to stop; then start a watch. Does nothing if flags name both CA files, if there is no client,
+ * or with
  * --authentication-skip-lookup. If the read fails, logs warnings and starts the watch all the same;
  * with --authentication-tolerate-lookup-failure=false, returns the error instead.
  */

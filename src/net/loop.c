@@ -368,3 +368,8 @@ void bt_loop_stop(struct bt_loop *loop)
 {
 	loop->stopping = true;
 }
+
+bool bt_loop_is_stopping(const struct bt_loop *loop)
+{
+	return loop->stopping;
+}

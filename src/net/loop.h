@@ -70,4 +70,6 @@ BT_MUST_USE int bt_loop_run(struct bt_loop *loop, struct berth_error *err);
 BT_MUST_USE int bt_loop_turn(struct bt_loop *loop, int64_t wait_ns, struct berth_error *err);
 /** Makes bt_loop_run return at the end of this turn. */
 void bt_loop_stop(struct bt_loop *loop);
+/** Returns whether bt_loop_stop was called; a wait with bt_loop_turn must end then. */
+bool bt_loop_is_stopping(const struct bt_loop *loop);
 #endif

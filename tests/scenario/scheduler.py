@@ -2,8 +2,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Command lines of berth scheduler, and of the program under the name kube-scheduler, without a
 cluster."""
+import json
 import os
 import re
+import socket
 import subprocess
 
 import scenario
@@ -57,6 +59,28 @@ def test_edge_11_21_no_cluster(program):
     assert lines[-1].endswith(
         '"command failed" err="invalid configuration: no configuration has been provided, try '
         'setting KUBERNETES_MASTER environment variable"'), answer.err
+
+
+def test_a_signal_ends_the_wait_for_the_authentication_configuration(program):
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    with socket.create_server(("127.0.0.1", 0)) as server:  # accepts, and never answers
+        kubeconfig = program.write("kubeconfig", json.dumps({
+            "clusters": [{"name": "c", "cluster": {
+                "server": "http://127.0.0.1:%d" % server.getsockname()[1]}}],
+            "contexts": [{"name": "c", "context": {"cluster": "c"}}], "current-context": "c"}))
+        with subprocess.Popen(
+                [program.path, "scheduler", "--bind-address=127.0.0.1", "--secure-port=%d" % port,
+                 "--cert-dir", program.folder, "--kubeconfig", kubeconfig,
+                 "--authentication-kubeconfig", kubeconfig], stderr=subprocess.PIPE,
+                text=True) as process:
+            connection, _ = server.accept()
+            with connection:
+                assert b"extension-apiserver-authentication" in connection.recv(1000)
+                process.terminate()
+                _, err = process.communicate(timeout=8)  # the wait takes ten seconds
+    assert process.returncode == 0 and "Requested to terminate, exiting" in err, err
+    assert "Error looking up" not in err, err
 
 
 def test_write_config(program):
