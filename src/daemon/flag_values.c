@@ -309,13 +309,23 @@ static int set_by_kind(
 	case BT_FLAG_KIND_STRING:
 		return 0;
 	case BT_FLAG_KIND_IP: {
-		unsigned char address[16];
-		if (inet_pton(AF_INET, text, address) == 1 ||
-			inet_pton(AF_INET6, text, address) == 1) {
-			return 0;
+		struct in6_addr v6;
+		struct in_addr v4;
+		char shown[INET6_ADDRSTRLEN];
+		bool is_v4 = inet_pton(AF_INET, text, &v4) == 1;
+		if (!is_v4 && inet_pton(AF_INET6, text, &v6) != 1) {
+			return bt_error_set_quoted(err, BERTH_ERR_INVALID,
+				"failed to parse IP: ", bt_str_from(text), "");
 		}
-		return bt_error_set_quoted(
-			err, BERTH_ERR_INVALID, "failed to parse IP: ", bt_str_from(text), "");
+		/* As in Go, an IPv4-mapped IPv6 address is the IPv4 address. */
+		if (!is_v4 && IN6_IS_ADDR_V4MAPPED(&v6)) {
+			is_v4 = true;
+			memcpy(&v4, v6.s6_addr + 12, sizeof(v4));
+		}
+		value->text = bt_arena_str(value->arena,
+			bt_str_from(inet_ntop(is_v4 ? AF_INET : AF_INET6,
+				is_v4 ? (const void *)&v4 : &v6, shown, sizeof(shown))));
+		return 0;
 	}
 	case BT_FLAG_KIND_INT:
 		return parse_integer("ParseInt", copy, -INT64_MAX, INT64_MAX, &value->number, err);

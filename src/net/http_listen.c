@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <netinet/in.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -60,6 +61,10 @@ int bt_http_listen(const struct bt_http_server_options *options, int *out_fd, ui
 	if (!is_v4 && inet_pton(AF_INET6, options->address, &v6.v6.sin6_addr) != 1) {
 		return bt_error_set(
 			err, BERTH_ERR_INVALID, "\"%s\" is not an IP address", options->address);
+	}
+	if (!is_v4 && IN6_IS_ADDR_V4MAPPED(&v6.v6.sin6_addr)) {
+		is_v4 = true; /* an IPv6 socket without IPv4 cannot listen on such an address */
+		memcpy(&v4.v4.sin_addr, v6.v6.sin6_addr.s6_addr + 12, sizeof(v4.v4.sin_addr));
 	}
 	bool is_any = is_v4 ? v4.v4.sin_addr.s_addr == htonl(INADDR_ANY)
 			    : IN6_IS_ADDR_UNSPECIFIED(&v6.v6.sin6_addr);

@@ -436,6 +436,17 @@ START_TEST(test_options__flags_as_text)
 			0);
 	}
 	finish_run(&run);
+	static const char *const addresses[][2] = {
+		{"--bind-address=::ffff:127.0.0.1", "127.0.0.1"},
+		{"--bind-address=::FFFF:0.0.0.0", "0.0.0.0"},
+		{"--bind-address=0:0::0", "::"},
+		{"--bind-address=2001:DB8::0:1", "2001:db8::1"},
+	};
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(addresses); i++) {
+		ACCEPT(&run, addresses[i][0]);
+		ck_assert_str_eq(flag_of("bind-address"), addresses[i][1]);
+		finish_run(&run);
+	}
 	PARSE(&run, "-v1", "--config=a\"b");
 	ck_assert_ptr_nonnull(strstr(run.error, "] FLAG: --config=\"a\\\"b\"\n"));
 	ck_assert_ptr_nonnull(strstr(run.error, "] FLAG: --write-config-to=\"\"\n"));

@@ -586,6 +586,9 @@ START_TEST(test_http_server__addresses)
 		bt_http_server_create(fixture.loop, &options, &server, &err), BERTH_ERR_IO);
 	ck_assert_ptr_nonnull(strstr(berth_error_message(&err), "bind: address already in use"));
 	berth_error_finish(&err);
+	options = (struct bt_http_server_options){.address = "::ffff:127.0.0.1"};
+	ck_assert_int_eq(bt_http_server_create(fixture.loop, &options, &server, &err), 0);
+	bt_http_server_destroy(server);
 	options.address = "localhost";
 	ck_assert_int_eq(
 		bt_http_server_create(fixture.loop, &options, &server, &err), BERTH_ERR_INVALID);
