@@ -394,24 +394,47 @@ static void append_failure(
 	bt_strbuf_finish(&url);
 }
 
+/* Cuts a quoted text with its quotes off the value; false: there is none. text may be NULL. */
+static bool cut_quoted(struct bt_str *value, struct bt_strbuf *text)
+{
+	uint32_t i = 1;
+
+	if (value->length == 0 || value->data[0] != '"') {
+		return false;
+	}
+	for (; i < value->length && value->data[i] != '"'; i++) {
+		i += value->data[i] == '\\' && i + 1 < value->length ? 1 : 0;
+		if (text != NULL) {
+			bt_strbuf_append_char(text, value->data[i]);
+		}
+	}
+	bool is_closed = i < value->length;
+	*value = bt_str_trim(bt_str_sub(*value, i + 1, BT_STR_MAX), " ");
+	return is_closed;
+}
+
 /*
- * Logs a Warning header of the form `299 - "text"` (with escapes); ignores other forms. Spec: 13
+ * Logs the texts of a Warning header, which is a list of `299 - "text"` (with escapes), each with
+ * an optional date; ignores other codes, and the rest of the list after a syntax error. Spec: 13
  * section 9.5.
  */
-static void take_warning(void *context, struct bt_str value)
+static void take_warnings(void *context, struct bt_str value)
 {
 	struct bt_strbuf *text = context;
-	int64_t quote = bt_str_find_char(value, '"');
 
-	if (!bt_str_has_prefix(value, BT_STR("299 ")) || quote < 0) {
-		return;
+	while (value.length != 0) {
+		struct bt_str code = bt_str_cut(&value, ' ');
+		(void)bt_str_cut(&value, ' '); /* the agent */
+		bt_strbuf_reset(text);
+		if (!cut_quoted(&value, text)) {
+			return;
+		}
+		(void)cut_quoted(&value, NULL); /* the date */
+		if (bt_str_equal_c(code, "299")) {
+			BT_LOG_TEXT(BT_LOG_SEVERITY_WARNING, "Warning: %s", bt_strbuf_c(text));
+		}
+		value = bt_str_trim(value, " ,");
 	}
-	bt_strbuf_reset(text);
-	for (uint32_t i = (uint32_t)quote + 1; i < value.length && value.data[i] != '"'; i++) {
-		i += value.data[i] == '\\' && i + 1 < value.length ? 1 : 0;
-		bt_strbuf_append_char(text, value.data[i]);
-	}
-	BT_LOG_TEXT(BT_LOG_SEVERITY_WARNING, "Warning: %s", bt_strbuf_c(text));
 }
 
 static void schedule_resend(struct bt_rest_call *call, uint16_t code, int64_t wait_ns)
@@ -552,7 +575,7 @@ static void attempt_done(
 	if (!failed) {
 		struct bt_strbuf text = {0};
 
-		bt_transport_each_header(call->transport, "Warning", take_warning, &text);
+		bt_transport_each_header(call->transport, "Warning", take_warnings, &text);
 		bt_strbuf_finish(&text);
 		if (call->opened || !resend_answered(call, outcome->code)) {
 			struct bt_str body = call->handler.opened != NULL

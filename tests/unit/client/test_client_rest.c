@@ -345,14 +345,25 @@ START_TEST(test_client_rest__edge_13_47_warnings_are_logged)
 {
 	const struct fixture_answer answers[] = {
 		{.code = 200, .body = "{}", .warning = "299 - \"unknown field \\\"spec.x\\\"\""},
-		{.code = 200, .body = "{}", .warning = "199 - \"other\""}};
+		{.code = 200, .body = "{}", .warning = "199 - \"other\""},
+		/* proxies merge headers */
+		{.code = 200,
+			.body = "{}",
+			.warning = "299 - \"a, b\", 199 - \"other\",299 host \"c\" \"Wed, 21 Oct "
+				   "2026 07:28:00 GMT\", 299 - \"d\\\"\", 299 - \"open"}};
 
-	start(answers, 2);
+	start(answers, 3);
 	post_binding();
 	(void)fixture_call(&fixture, "POST", "/b", "{}", &result);
 	fixture_wait(&fixture, &result.done_count, 2);
 	ck_assert_uint_eq(fixture_log_count("Warning: unknown field \"spec.x\"\n"), 1);
 	ck_assert_uint_eq(fixture_log_count("Warning:"), 1);
+	(void)fixture_call(&fixture, "POST", "/c", "{}", &result);
+	fixture_wait(&fixture, &result.done_count, 3);
+	ck_assert_uint_eq(fixture_log_count("Warning: a, b\n"), 1);
+	ck_assert_uint_eq(fixture_log_count("Warning: c\n"), 1);
+	ck_assert_uint_eq(fixture_log_count("Warning: d\"\n"), 1);
+	ck_assert_uint_eq(fixture_log_count("Warning:"), 4);
 	finish();
 }
 END_TEST
