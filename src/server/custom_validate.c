@@ -19,6 +19,7 @@
 #include "server/custom_rules.h"
 #include "server/custom_schema.h"
 #include "server/expression.h"
+#include "server/kinds/common.h"
 
 /**
  * Largest number of comparisons of names or list items for one object; further ones are skipped.
@@ -554,6 +555,20 @@ static void check(struct checker *checker, const struct bt_path *place,
 	const struct bt_json_value *schema, const struct bt_json_value *old,
 	const struct bt_json_value *value);
 
+/** An embedded object needs an apiVersion, a kind and valid metadata. */
+static void check_embedded(struct bt_field_errors *errors, const struct bt_path *place,
+	const struct bt_json_value *object)
+{
+	static const char *const texts[] = {"apiVersion", "kind"};
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(texts); i++) {
+		if (bt_json_text_at(object, texts[i]).length == 0) {
+			bt_kinds_error(errors, BT_FIELD_REQUIRED, BT_PATH_NAME(place, texts[i]),
+				NULL, "must not be empty");
+		}
+	}
+	bt_kinds_check_metadata(errors, place, object, BT_NAME_SUBDOMAIN);
+}
+
 static void check_members(struct checker *checker, const struct bt_path *place,
 	const struct bt_json_value *schema, const struct bt_json_value *old,
 	const struct bt_json_value *object)
@@ -584,6 +599,10 @@ static void check_members(struct checker *checker, const struct bt_path *place,
 				"");
 		}
 	}
+	bool is_embedded = bt_json_bool_at(schema, "x-kubernetes-embedded-resource", false);
+	if (is_embedded) {
+		check_embedded(checker->errors, place, object);
+	}
 	for (uint32_t i = 0; i < object->count; i++) {
 		const struct bt_json_member *member = &object->members[i];
 		bool is_known;
@@ -591,9 +610,8 @@ static void check_members(struct checker *checker, const struct bt_path *place,
 		const struct bt_json_value *before =
 			old != NULL ? bt_json_get(old, member->name) : NULL;
 		/* the API checks the metadata of an object */
-		bool is_metadata = bt_str_equal_c(member->name, "metadata") &&
-			(place == NULL ||
-				bt_json_bool_at(schema, "x-kubernetes-embedded-resource", false));
+		bool is_metadata =
+			bt_str_equal_c(member->name, "metadata") && (place == NULL || is_embedded);
 		if (sub != NULL && !is_metadata) {
 			check(checker, BT_PATH_STR(place, member->name), sub, before,
 				member->value);

@@ -68,9 +68,12 @@ void bt_kinds_collect_names(
 bool bt_kinds_is_label(struct bt_str name);
 /** Returns whether the name is a DNS subdomain (RFC 1123). */
 bool bt_kinds_is_subdomain(struct bt_str name);
-/** Checks name, labels, annotations, owners and finalizers in metadata. */
-void bt_kinds_check_metadata(
-	const struct bt_json_value *object, enum bt_name_rule rule, struct bt_field_errors *errors);
+/**
+ * Checks name, labels, annotations, owners and finalizers in the metadata of an object. parent: the
+ * path of the object; NULL: it is the root.
+ */
+void bt_kinds_check_metadata(struct bt_field_errors *errors, const struct bt_path *parent,
+	const struct bt_json_value *object, enum bt_name_rule rule);
 /** Checks a name by the rule. Ignores NULL and values that are not texts. */
 void bt_kinds_check_name(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *value, enum bt_name_rule rule);

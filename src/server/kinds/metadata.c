@@ -164,14 +164,14 @@ static void check_annotations(struct bt_field_errors *errors, const struct bt_pa
 	}
 }
 
-void bt_kinds_check_metadata(
-	const struct bt_json_value *object, enum bt_name_rule rule, struct bt_field_errors *errors)
+void bt_kinds_check_metadata(struct bt_field_errors *errors, const struct bt_path *parent,
+	const struct bt_json_value *object, enum bt_name_rule rule)
 {
 	static const char *const needed[] = {"apiVersion", "kind", "name", "uid"};
 	const struct bt_json_value *metadata = bt_kinds_object(object, "metadata");
 	const struct bt_json_value *owners = bt_json_array_at(metadata, "ownerReferences");
 	const struct bt_json_value *finalizers = bt_json_array_at(metadata, "finalizers");
-	const struct bt_path place = {.name = BT_STR_INIT("metadata")};
+	const struct bt_path place = *BT_PATH_NAME(parent, "metadata");
 	uint32_t controllers = 0;
 	if (bt_kinds_text(metadata, "name").length != 0) {
 		bt_kinds_check_name(

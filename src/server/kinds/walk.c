@@ -321,7 +321,7 @@ void bt_kinds_validate(const struct bt_write *write, const struct bt_json_value 
 		metadata_count = strategy->validates_spec_alone ? 3 : 4;
 	}
 	for (uint32_t i = 0; i < metadata_count; i++) {
-		bt_kinds_check_metadata(object, strategy->name_rule, errors);
+		bt_kinds_check_metadata(errors, NULL, object, strategy->name_rule);
 	}
 	if (old != NULL && strategy->validate_update_first != NULL) {
 		strategy->validate_update_first(write, old, object, errors);

@@ -28,6 +28,10 @@ static uint16_t create(struct api_fixture *f, const char *name, const char *spec
 	return api_create(f, THINGS, "", body.data);
 }
 
+#define EMBEDDED \
+	"{'type':'object','x-kubernetes-embedded-resource':true," \
+	"'x-kubernetes-preserve-unknown-fields':true}"
+
 struct refusal {
 	const char *schema;
 	const char *spec;
@@ -113,6 +117,13 @@ static const struct refusal refusals[] = {
 		"{'namespace':'a'}",
 		"spec: Invalid value: \"object\": failed rule: self.namespace == "
 		"self.__namespace__ && self.namespace == \"b\""},
+	{EMBEDDED, "{'kind':'Pod'}", "spec.apiVersion: Required value: must not be empty"},
+	{EMBEDDED, "{'apiVersion':'v1','kind':'Pod','metadata':{'name':'a','labels':{'a':'b c'}}}",
+		"spec.metadata.labels: Invalid value: \"b c\": a valid label must be an empty "
+		"string or consist of alphanumeric characters, '-', '_' or '.', and must start and "
+		"end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', "
+		"regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')"},
+	{EMBEDDED, "{'apiVersion':'v1','kind':'Pod','metadata':{}}", NULL},
 	{"{'type':'string','format':'duration','x-kubernetes-validations':[{'rule':'self <= "
 	 "duration(\\\"1h\\\")'}]}",
 		"'2h'", "spec: Invalid value: \"string\": failed rule: self <= duration(\"1h\")"},
