@@ -76,7 +76,7 @@ static void try_apply(struct bt_arena *arena, struct bt_str document, struct bt_
 	if (live->type != BT_JSON_OBJECT || applied->type != BT_JSON_OBJECT) {
 		return;
 	}
-	int checked = bt_apply_check(message, applied, NULL);
+	int checked = bt_apply_check(message, NULL, applied, NULL);
 	BT_ASSERT(checked == 0 || checked == BERTH_ERR_INVALID);
 	if (bt_apply(arena, &writer, false, live, applied, &first, &conflicts, NULL) != 0 &&
 		bt_apply(arena, &writer, true, live, applied, &first, &conflicts, NULL) != 0) {

@@ -323,7 +323,7 @@ int bt_apply_mutation(struct bt_arena *arena, const struct bt_schema_message *me
 {
 	struct bt_spot root = bt_spot_root(message, parts);
 	struct bt_strbuf path = {0};
-	int result = bt_apply_check(message, applied, err);
+	int result = bt_apply_check(message, parts, applied, err);
 	if (result == 0 && find_atomic(&root, applied, &path)) {
 		result = bt_error_set(err, BERTH_ERR_INVALID,
 			"invalid ApplyConfiguration: may not mutate atomic arrays, maps or "

@@ -66,11 +66,12 @@ BT_MUST_USE int bt_apply(struct bt_arena *arena, const struct bt_apply_writer *w
 
 /**
  * Checks a configuration, as received, against the schema. message NULL (a custom resource): checks
- * only metadata. BERTH_ERR_INVALID: the error lists the mismatches (".spec.taints[0]: expected map,
- * got &{x}"), at most 100.
+ * only metadata and the keys of the lists in `parts`, see bt_spot_root. BERTH_ERR_INVALID: the
+ * error lists the mismatches (".spec.taints[0]: expected map, got &{x}"), at most 100.
  */
 BT_MUST_USE int bt_apply_check(const struct bt_schema_message *message,
-	const struct bt_json_value *applied, struct berth_error *err);
+	const struct bt_schema_message *parts, const struct bt_json_value *applied,
+	struct berth_error *err);
 
 /**
  * Merges the configuration of an admission policy (applied) into object without recording an owner.

@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/text_set.h"
 #include "schema/apply.h"
+#include "schema/field_set.h"
 #include "schema/schema_private.h"
 
 /** Maximum number of problems that are listed. */
@@ -12,6 +13,8 @@
 
 struct check {
 	struct bt_arena arena; /* keys of list elements */
+	/** Values of a custom resource: only the keys of lists are checked. */
+	bool only_keys;
 	struct bt_strbuf path;
 	struct bt_strbuf problems; /* one problem per line */
 	uint32_t problem_count;
@@ -131,6 +134,9 @@ static void report_value(
 	struct check *check, const char *expected, bool typed, const struct bt_json_value *value)
 {
 	struct bt_strbuf text = {0};
+	if (check->only_keys) {
+		return;
+	}
 	if (typed) {
 		append_typed(value, &text);
 	} else {
@@ -164,7 +170,7 @@ static void check_message(struct check *check, const struct bt_schema_message *m
 					bt_str_equal_c(member->name, "apiVersion")));
 		bt_strbuf_append_char(&check->path, '.');
 		bt_strbuf_append_str(&check->path, member->name);
-		if (i >= object->count && !is_known) {
+		if (i >= object->count && !is_known && !check->only_keys) {
 			report(check, "field not declared in schema");
 		} else if (i < object->count && field != NULL) {
 			check_field(check, field, member->value);
@@ -183,7 +189,7 @@ static void check_one(
 		[BT_JSON_ARRAY] = "[]interface {}",
 		[BT_JSON_OBJECT] = "map[string]interface {}",
 	};
-	if (value->type == BT_JSON_NULL) {
+	if (value->type == BT_JSON_NULL || (check->only_keys && field->type != BT_SCHEMA_MESSAGE)) {
 		return;
 	}
 	const char *expected = "string";
@@ -241,10 +247,10 @@ static const char *append_element(struct check *check, const struct bt_schema_fi
 	const char *const *keys = is_atomic ? NULL : field->list_keys;
 	const char *omitted = NULL;
 	struct bt_json_writer writer;
-	if (!is_atomic && (field->flags & BT_SCHEMA_LIST_SET) != 0 &&
-		element->type == BT_JSON_STRING) {
+	if (!is_atomic && (field->flags & BT_SCHEMA_LIST_SET) != 0) {
 		bt_strbuf_append_c(&check->path, "[=");
-		bt_strbuf_append_quoted(&check->path, element->text);
+		bt_json_writer_init(&writer, &check->path, 0);
+		bt_json_write_value(&writer, element);
 		bt_strbuf_append_char(&check->path, ']');
 		return NULL;
 	}
@@ -254,14 +260,13 @@ static const char *append_element(struct check *check, const struct bt_schema_fi
 	}
 	for (uint32_t i = 0; keys[i] != NULL; i++) {
 		const struct bt_json_value *value = bt_json_find(element, keys[i]);
-		bool has_default = strcmp(keys[i], "protocol") == 0;
 		bt_strbuf_printf(&check->path, "%s%s=", i == 0 ? "[" : ",", keys[i]);
 		bt_json_writer_init(&writer, &check->path, 0);
 		if (value != NULL) {
 			bt_json_write_value(&writer, value);
-		} else {
-			bt_strbuf_append_c(&check->path, has_default ? "\"TCP\"" : "null");
-			omitted = omitted == NULL && !has_default ? keys[i] : omitted;
+		} else if (!bt_field_write_key_default(field, keys[i], &writer)) {
+			bt_strbuf_append_c(&check->path, "null");
+			omitted = omitted == NULL ? keys[i] : omitted;
 		}
 	}
 	bt_strbuf_append_char(&check->path, ']');
@@ -331,19 +336,26 @@ static void check_field(
 	}
 }
 
-int bt_apply_check(const struct bt_schema_message *message, const struct bt_json_value *applied,
-	struct berth_error *err)
+int bt_apply_check(const struct bt_schema_message *message, const struct bt_schema_message *parts,
+	const struct bt_json_value *applied, struct berth_error *err)
 {
 	struct check check = {0};
 	const struct bt_json_value *metadata = bt_json_find(applied, "metadata");
 	if (message != NULL) {
 		check_message(&check, message, applied);
-	} else if (metadata != NULL) {
-		/* custom resource: metadata is the same message for every kind */
-		message = bt_schema_find(BT_STR("v1"), BT_STR("ConfigMap"));
-		bt_strbuf_append_c(&check.path, ".metadata");
-		check_field(
-			&check, bt_schema_field_find(message, BT_STR("metadata"), NULL), metadata);
+	} else {
+		if (metadata != NULL) {
+			/* metadata is the same message for every kind */
+			message = bt_schema_find(BT_STR("v1"), BT_STR("ConfigMap"));
+			bt_strbuf_append_c(&check.path, ".metadata");
+			check_field(&check, bt_schema_field_find(message, BT_STR("metadata"), NULL),
+				metadata);
+			check.path.length = 0;
+		}
+		check.only_keys = true;
+		if (parts != NULL) {
+			check_message(&check, parts, applied);
+		}
 	}
 	int result = 0;
 	if (check.problem_count == 1) {

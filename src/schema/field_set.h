@@ -90,6 +90,12 @@ enum bt_field_shape {
 enum bt_field_shape bt_field_children(struct bt_arena *arena, const struct bt_spot *spot,
 	const struct bt_json_value *value, struct bt_field_children *out_children);
 /**
+ * Writes the default of a key member that elements of the list may omit, such as `"TCP"`. Returns
+ * false if the member has none.
+ */
+bool bt_field_write_key_default(
+	const struct bt_schema_field *list, const char *name, struct bt_json_writer *writer);
+/**
  * Finds the edge of each element of the list. *out_kind is the kind of all edges; *out_texts has
  * one text for each element, in list order. Both are set only if BT_FIELD_PARTS is returned.
  */

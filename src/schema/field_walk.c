@@ -12,6 +12,24 @@
 
 /** --- parts of a value --- */
 
+bool bt_field_write_key_default(
+	const struct bt_schema_field *list, const char *name, struct bt_json_writer *writer)
+{
+	const struct bt_schema_field *field =
+		bt_schema_field_find(list->message, bt_str_from(name), NULL);
+	if (field == NULL ||
+		(field->default_text == NULL && (field->flags & BT_SCHEMA_ALWAYS) == 0)) {
+		return false;
+	}
+	if (field->type == BT_SCHEMA_STRING) {
+		bt_json_write_c(writer, field->default_text != NULL ? field->default_text : "");
+	} else {
+		bt_json_write_raw(writer,
+			bt_str_from(field->default_text != NULL ? field->default_text : "0"));
+	}
+	return true;
+}
+
 /**
  * Writes a key such as {"containerPort":80,"protocol":"TCP"}; false: a key member is not a scalar,
  * or is missing and has no default.
@@ -34,22 +52,11 @@ static bool write_key(const struct bt_schema_field *list, const struct bt_json_v
 	bt_json_begin_object(&writer);
 	for (uint32_t i = 0; i < count; i++) {
 		const struct bt_json_value *value = bt_json_find(element, sorted[i]);
-		const struct bt_schema_field *field =
-			bt_schema_field_find(list->message, bt_str_from(sorted[i]), NULL);
 		bt_json_write_name_c(&writer, sorted[i]);
 		if (bt_spot_scalar_text(value).data != NULL) {
 			bt_json_write_value(&writer, value);
-		} else if (value != NULL) {
+		} else if (value != NULL || !bt_field_write_key_default(list, sorted[i], &writer)) {
 			return false;
-		} else if (strcmp(sorted[i], "protocol") == 0) {
-			/* protocol: the only key member whose default is not its zero value */
-			bt_json_write_c(&writer, "TCP");
-		} else if (field == NULL || (field->flags & BT_SCHEMA_ALWAYS) == 0) {
-			return false;
-		} else if (field->type == BT_SCHEMA_STRING) {
-			bt_json_write_c(&writer, "");
-		} else {
-			bt_json_write_raw(&writer, BT_STR("0"));
 		}
 	}
 	bt_json_end_object(&writer);

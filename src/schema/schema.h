@@ -101,8 +101,9 @@ struct bt_schema_field {
 	const struct bt_schema_message *message; /* BT_SCHEMA_MESSAGE */
 	const char *merge_key;        /* strategic merge: key of a list of messages; NULL: none */
 	const char *const *list_keys; /* server-side apply: keys, then NULL; absent (NULL): none */
-	const char *default_text;     /* default of a text, number or bool; NULL: none */
-	const char *go_type;          /* Go's named type of a text; NULL: string */
+	/** Default of a text, number or bool, or JSON text of BT_SCHEMA_RAW_JSON; NULL: none. */
+	const char *default_text;
+	const char *go_type;                   /* Go's named type of a text; NULL: string */
 	const struct bt_schema_checks *checks; /* NULL: none */
 	const char *description;               /* for users; NULL: none */
 };

@@ -125,7 +125,7 @@ bool bt_call_check_applied(struct bt_call *call, const struct bt_schema_message 
 		return bt_call_refuse(call, 400, "BadRequest",
 			"invalid object type: the applied configuration must have %s", missing);
 	}
-	if (bt_apply_check(message, applied, &err) != 0) {
+	if (bt_apply_check(message, call->write.resource->parts, applied, &err) != 0) {
 		struct bt_str identity = bt_call_apply_identity(call, applied);
 		(void)bt_call_refuse(call, 500, NULL,
 			"failed to create typed patch object (%.*s): %s", BT_STR_ARG(identity),

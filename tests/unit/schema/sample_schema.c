@@ -39,7 +39,13 @@ static MESSAGE(metadata, "ObjectMeta", metadata_fields);
 static const struct bt_schema_field port_fields[] = {
 	FIELD(1, "name", STRING, SINGLE, 0, NULL, NULL, NULL),
 	FIELD(3, "containerPort", INT32, SINGLE, 0, NULL, NULL, NULL),
-	FIELD(4, "protocol", STRING, SINGLE, 0, NULL, NULL, NULL),
+	{
+		.number = 4,
+		.name = "protocol",
+		.name_length = sizeof("protocol") - 1,
+		.type = BT_SCHEMA_STRING,
+		.default_text = "TCP",
+	},
 };
 static MESSAGE(port, "ContainerPort", port_fields);
 

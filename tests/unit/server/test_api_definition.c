@@ -238,6 +238,10 @@ START_TEST(test_api__lists_of_custom_objects_are_applied_by_their_types)
 			"'books':{'type':'array','x-kubernetes-list-type':'map',"
 			"'x-kubernetes-list-map-keys':['id'],'items':{'type':'object','required':["
 			"'id'],'properties':{'id':{'type':'string'},'of':{'type':'string'}}}},"
+			"'boxes':{'type':'array','x-kubernetes-list-type':'map',"
+			"'x-kubernetes-list-map-keys':['row','side'],'items':{'type':'object',"
+			"'properties':{'row':{'type':'integer','default':1},'side':{'type':"
+			"'string','default':'left'},'of':{'type':'string'}}}},"
 			"'tags':{'type':'array','x-kubernetes-list-type':'set','items':{'type':"
 			"'string'}},'notes':{'type':'array','items':{'type':'string'}},"
 			"'size':{'type':'object','x-kubernetes-map-type':'atomic','properties':{"
@@ -262,7 +266,25 @@ START_TEST(test_api__lists_of_custom_objects_are_applied_by_their_types)
 	ck_assert_uint_eq(apply_shelf(&f, "two", "'tags':['q']"), 200);
 	ck_assert_str_eq(api_json(&f, "spec.books"), "[{'id':'a','of':'x'}]");
 	ck_assert_str_eq(api_json(&f, "spec.more"), "{'k':'v'}");
-	ck_assert_uint_eq(apply_shelf(&f, "two", "'books':[{'of':'y'}]"), 400);
+	/* a key that is left out has its default */
+	ck_assert_uint_eq(apply_shelf(&f, "three", "'boxes':[{'of':'x'},{'row':2}]"), 200);
+	ck_assert_str_eq(api_json(&f, "spec.boxes"),
+		"[{'of':'x','row':1,'side':'left'},{'row':2,'side':'left'}]");
+	ck_assert_uint_eq(apply_shelf(&f, "four", "'boxes':[{'side':'left','of':'y'}]"), 409);
+	ck_assert_uint_eq(
+		apply_shelf(&f, "three", "'boxes':[{'row':1,'of':'z'},{'side':'right'}]"), 200);
+	ck_assert_str_eq(api_json(&f, "spec.boxes"),
+		"[{'of':'z','row':1,'side':'left'},{'side':'right','row':1}]");
+	ck_assert_uint_eq(apply_shelf(&f, "two", "'books':[{'of':'y'}]"), 500);
+	ck_assert_ptr_nonnull(strstr(api_message(&f),
+		": .spec.books: element 0: associative list with keys has an element that omits "
+		"key field \"id\" (and doesn't have default value)"));
+	ck_assert_uint_eq(apply_shelf(&f, "two", "'books':[{'id':'a'},{'id':'a'}]"), 500);
+	ck_assert_ptr_nonnull(
+		strstr(api_message(&f), ": .spec.books: duplicate entries for key [id=\"a\"]"));
+	ck_assert_uint_eq(apply_shelf(&f, "two", "'tags':['a','b','a']"), 500);
+	ck_assert_ptr_nonnull(
+		strstr(api_message(&f), ": .spec.tags: duplicate entries for key [=\"a\"]"));
 	api_fixture_finish(&f);
 }
 END_TEST
