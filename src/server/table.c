@@ -808,10 +808,13 @@ static void cell_subjects(struct bt_table_row *row)
 	}
 }
 
+/** Number of texts of a list that are shown. */
+#define SHOWN_MAX 3
+
 /** Appends the text if it is one of the first three. *count: number of texts so far. */
 static void append_first(struct bt_table_row *row, uint32_t *count, struct bt_str text)
 {
-	if ((*count)++ < 3) {
+	if ((*count)++ < SHOWN_MAX) {
 		append_joined(&row->text, text);
 	}
 }
@@ -819,8 +822,8 @@ static void append_first(struct bt_table_row *row, uint32_t *count, struct bt_st
 /** Appends the number of texts that append_first left out. */
 static void append_more(struct bt_table_row *row, uint32_t count)
 {
-	if (count > 3) {
-		bt_strbuf_printf(&row->text, " + %u more...", (unsigned)(count - 3));
+	if (count > SHOWN_MAX) {
+		bt_strbuf_printf(&row->text, " + %u more...", (unsigned)(count - SHOWN_MAX));
 	}
 }
 
@@ -883,6 +886,177 @@ static void cell_slice_addresses(struct bt_table_row *row)
 		}
 	}
 	append_more(row, count);
+}
+
+static void cell_endpoints(struct bt_table_row *row)
+{
+	const struct bt_json_value *subsets = bt_json_array_at(row->object, "subsets");
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < subsets->count; i++) {
+		const struct bt_json_value *ports = bt_json_array_at(subsets->elements[i], "ports");
+		const struct bt_json_value *addresses =
+			bt_json_array_at(subsets->elements[i], "addresses");
+		for (uint32_t p = 0; p < (ports->count != 0 ? ports->count : 1); p++) {
+			for (uint32_t k = 0; k < addresses->count; k++) {
+				struct bt_str ip = bt_json_text_at(addresses->elements[k], "ip");
+				bool is_ip6 = bt_str_find_char(ip, ':') >= 0;
+				if (ports->count != 0 && count < SHOWN_MAX) {
+					ip = bt_arena_printf(row->arena, "%s%.*s%s:%lld",
+						is_ip6 ? "[" : "", BT_STR_ARG(ip),
+						is_ip6 ? "]" : "",
+						(long long)bt_json_int64_at(
+							ports->elements[p], "port", 0));
+				}
+				append_first(row, &count, ip);
+			}
+		}
+	}
+	append_more(row, count);
+}
+
+/** Appends "Kind.group/name" of the reference. */
+static void append_grouped(struct bt_table_row *row, const struct bt_json_value *reference,
+	const char *kind, struct bt_str group)
+{
+	bt_strbuf_append_str(&row->text, bt_json_text_at(reference, kind));
+	if (group.length != 0) {
+		bt_strbuf_append_char(&row->text, '.');
+		bt_strbuf_append_str(&row->text, group);
+	}
+	bt_strbuf_append_char(&row->text, '/');
+}
+
+static void cell_parameters(struct bt_table_row *row)
+{
+	const struct bt_json_value *reference = bt_json_find_path(row->object, "spec.parameters");
+	if (reference != NULL) {
+		append_grouped(row, reference, "kind", bt_json_text_at(reference, "apiGroup"));
+		bt_strbuf_append_str(&row->text, bt_json_text_at(reference, "name"));
+	}
+}
+
+static void cell_parent(struct bt_table_row *row)
+{
+	const struct bt_json_value *reference = bt_json_object_at(row->object, "spec.parentRef");
+	struct bt_str namespace_ = bt_json_text_at(reference, "namespace");
+	append_grouped(row, reference, "resource", bt_json_text_at(reference, "group"));
+	if (namespace_.length != 0) {
+		bt_strbuf_append_str(&row->text, namespace_);
+		bt_strbuf_append_char(&row->text, '/');
+	}
+	bt_strbuf_append_str(&row->text, bt_json_text_at(reference, "name"));
+}
+
+/** --- configuration of the cluster --- */
+
+static void cell_controller(struct bt_table_row *row)
+{
+	const struct bt_json_value *owners =
+		bt_json_array_at(row->object, "metadata.ownerReferences");
+	for (uint32_t i = 0; i < owners->count; i++) {
+		const struct bt_json_value *owner = owners->elements[i];
+		struct bt_str group = bt_json_text_at(owner, "apiVersion");
+		if (bt_json_bool_at(owner, "controller", false)) {
+			struct bt_str first = bt_str_cut(&group, '/');
+			bt_strbuf_append_lower(&row->text, bt_json_text_at(owner, "kind"));
+			bt_strbuf_append_c(&row->text, group.data != NULL ? "." : "");
+			bt_strbuf_append_str(&row->text, group.data != NULL ? first : group);
+			bt_strbuf_append_char(&row->text, '/');
+			bt_strbuf_append_str(&row->text, bt_json_text_at(owner, "name"));
+			return;
+		}
+	}
+}
+
+/** Writes used and hard amounts of a quota: of limits if the column has a path, else of the rest.
+ */
+static void cell_quota(struct bt_table_row *row)
+{
+	const struct bt_json_value *hard = bt_json_object_at(row->object, "status.hard");
+	const struct bt_json_value *used = bt_json_object_at(row->object, "status.used");
+	for (uint32_t i = 0; i < hard->count; i++) {
+		struct bt_str name = hard->members[i].name;
+		const struct bt_json_value *amount = bt_json_get(used, name);
+		if (bt_str_has_prefix(name, BT_STR("limits.")) == (row->path != NULL)) {
+			bt_strbuf_printf(&row->text, "%s%.*s: %.*s/%.*s",
+				row->text.length != 0 ? ", " : "", BT_STR_ARG(name),
+				BT_STR_ARG(amount != NULL ? amount->text : BT_STR("0")),
+				BT_STR_ARG(hard->members[i].value->text));
+		}
+	}
+}
+
+static void cell_param_kind(struct bt_table_row *row)
+{
+	const struct bt_json_value *kind = bt_json_find_path(row->object, "spec.paramKind");
+	if (kind != NULL) {
+		bt_strbuf_append_str(&row->text, bt_json_text_at(kind, "apiVersion"));
+		bt_strbuf_append_char(&row->text, '/');
+		bt_strbuf_append_str(&row->text, bt_json_text_at(kind, "kind"));
+	}
+}
+
+static void cell_api_service(struct bt_table_row *row)
+{
+	const struct bt_json_value *service = bt_json_find_path(row->object, "spec.service");
+	if (service != NULL) {
+		bt_strbuf_append_str(&row->text, bt_json_text_at(service, "namespace"));
+		bt_strbuf_append_char(&row->text, '/');
+		bt_strbuf_append_str(&row->text, bt_json_text_at(service, "name"));
+	}
+}
+
+static void cell_available(struct bt_table_row *row)
+{
+	const struct bt_json_value *condition =
+		bt_condition_find(bt_json_array_at(row->object, "status.conditions"), "Available");
+	struct bt_str status = bt_json_text_at(condition, "status");
+	bt_strbuf_append_str(&row->text, status);
+	if (status.length != 0 && !bt_str_equal_c(status, "True")) {
+		bt_strbuf_printf(
+			&row->text, " (%.*s)", BT_STR_ARG(bt_json_text_at(condition, "reason")));
+	}
+}
+
+/** Writes the shares of a priority level, limited or exempt. */
+static void cell_shares(struct bt_table_row *row)
+{
+	row->path = "spec.limited.nominalConcurrencyShares";
+	cell_amount(row);
+	if (row->text.length == 0) {
+		row->path = "spec.exempt.nominalConcurrencyShares";
+		cell_amount(row);
+	}
+}
+
+static void cell_dangling(struct bt_table_row *row)
+{
+	bt_strbuf_append_str(&row->text,
+		bt_json_text_at(
+			bt_condition_find(
+				bt_json_array_at(row->object, "status.conditions"), "Dangling"),
+			"status"));
+}
+
+static void cell_requested_duration(struct bt_table_row *row)
+{
+	int64_t seconds = bt_json_int64_at(row->object, "spec.expirationSeconds", 0);
+	if (seconds > 0) {
+		bt_table_append_duration(&row->text, seconds);
+	}
+}
+
+static void cell_signing_status(struct bt_table_row *row)
+{
+	static const char *const types[] = {"Approved", "Denied", "Failed"};
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(types); i++) {
+		if (has_condition(row->object, types[i])) {
+			append_joined(&row->text, bt_str_from(types[i]));
+		}
+	}
+	if (bt_json_text_at(row->object, "status.certificate").length != 0) {
+		append_joined(&row->text, BT_STR("Issued"));
+	}
 }
 
 /** --- lookup by resource --- */
@@ -1194,6 +1368,106 @@ const struct bt_table_column bt_table_columns[] = {
 	TEXT("AddressType", "Kind of the addresses.", "addressType", ""),
 	CELL("Ports", "Ports of the endpoints.", cell_slice_ports, NULL, "<unset>"),
 	CELL("Endpoints", "Addresses of the endpoints.", cell_slice_addresses, NULL, "<unset>"),
+	AGE,
+
+	TABLE("", "endpoints"), NAME,
+	CELL("Endpoints", "Addresses and ports of the endpoints.", cell_endpoints, NULL, "<none>"),
+	AGE,
+
+	TABLE("", "resourcequotas"), NAME, AGE,
+	CELL("Request", "Used / largest requests and numbers of objects.", cell_quota),
+	CELL("Limit", "Used / largest limits.", cell_quota, "limits"),
+
+	TABLE("", "podtemplates"), NAME,
+	CELL("Containers", "Names of the pods' containers.", cell_members,
+		"template.spec.containers|name"),
+	CELL("Images", "Images of the pods' containers.", cell_members,
+		"template.spec.containers|image"),
+	CELL("Pod Labels", "Labels of the pods.", cell_labels, "template.metadata.labels",
+		"<none>"),
+
+	TABLE("apps", "controllerrevisions"), NAME,
+	CELL("Controller", "Workload that the revision belongs to.", cell_controller, NULL,
+		"<none>"),
+	INTEGER("Revision", "Number of the revision.", "revision"),
+	AGE,
+
+	TABLE("networking.k8s.io", "networkpolicies"), NAME,
+	CELL("Pod-Selector", "Selector of the pods.", cell_selector, "spec.podSelector", "<none>"),
+	AGE,
+
+	TABLE("networking.k8s.io", "ingressclasses"), NAME,
+	TEXT("Controller", "Controller of the class.", "spec.controller", ""),
+	CELL("Parameters", "Object with parameters of the controller.", cell_parameters, NULL,
+		"<none>"),
+	AGE,
+
+	TABLE("networking.k8s.io", "servicecidrs"), NAME,
+	CELL("CIDRs", "Ranges of cluster IPs.", cell_texts, "spec.cidrs", "<none>"),
+	AGE,
+
+	TABLE("networking.k8s.io", "ipaddresses"), NAME,
+	CELL("ParentRef", "Object that has the address.", cell_parent),
+
+	TABLE("storage.k8s.io", "volumeattributesclasses"), NAME,
+	TEXT("DriverName", "Driver of the volumes.", "driverName", ""),
+	AGE,
+
+	TABLE("admissionregistration.k8s.io", "mutatingwebhookconfigurations"),
+	TABLE("admissionregistration.k8s.io", "validatingwebhookconfigurations"), NAME,
+	VALUE("integer", 0, "Webhooks", "Number of webhooks.", cell_count, "webhooks"),
+	AGE,
+
+	TABLE("admissionregistration.k8s.io", "validatingadmissionpolicies"), NAME,
+	VALUE("integer", 0, "Validations", "Number of validations.", cell_count,
+		"spec.validations"),
+	CELL("ParamKind", "Kind of the parameters.", cell_param_kind, NULL, "<unset>"),
+	AGE,
+
+	TABLE("admissionregistration.k8s.io", "mutatingadmissionpolicies"), NAME,
+	VALUE("integer", 0, "Mutations", "Number of mutations.", cell_count, "spec.mutations"),
+	CELL("ParamKind", "Kind of the parameters.", cell_param_kind, NULL, "<unset>"),
+	AGE,
+
+	TABLE("admissionregistration.k8s.io", "mutatingadmissionpolicybindings"),
+	TABLE("admissionregistration.k8s.io", "validatingadmissionpolicybindings"), NAME,
+	TEXT("PolicyName", "Policy that is bound.", "spec.policyName", ""),
+	TEXT("ParamRef", "Parameters of the policy.", "spec.paramRef.name", "<unset>"),
+	AGE,
+
+	TABLE("apiregistration.k8s.io", "apiservices"), NAME,
+	CELL("Service", "Service of the API, or Local.", cell_api_service, NULL, "Local"),
+	CELL("Available", "Whether the API is available.", cell_available),
+	AGE,
+
+	TABLE("certificates.k8s.io", "certificatesigningrequests"), NAME, AGE,
+	TEXT("SignerName", "Signer of the request.", "spec.signerName", ""),
+	TEXT("Requestor", "User that made the request.", "spec.username", ""),
+	CELL("RequestedDuration", "Requested lifetime of the certificate.",
+		cell_requested_duration, NULL, "<none>"),
+	CELL("Condition", "Whether the request is approved, denied, failed, issued.",
+		cell_signing_status, NULL, "Pending"),
+
+	TABLE("flowcontrol.apiserver.k8s.io", "flowschemas"), NAME,
+	TEXT("PriorityLevel", "Priority level of the requests.",
+		"spec.priorityLevelConfiguration.name", ""),
+	INTEGER("MatchingPrecedence", "Order in which the schemas are tried.",
+		"spec.matchingPrecedence"),
+	TEXT("DistinguisherMethod", "How flows are told apart.", "spec.distinguisherMethod.type",
+		"<none>"),
+	AGE,
+	CELL("MissingPL", "Whether the priority level is missing.", cell_dangling, NULL, "?"),
+
+	TABLE("flowcontrol.apiserver.k8s.io", "prioritylevelconfigurations"), NAME,
+	TEXT("Type", "Limited or Exempt.", "spec.type", ""),
+	CELL("NominalConcurrencyShares", "Share of the requests served at a time.", cell_shares,
+		NULL, "<none>"),
+	CELL("Queues", "Number of queues.", cell_amount,
+		"spec.limited.limitResponse.queuing.queues", "<none>"),
+	CELL("HandSize", "Number of queues of a flow.", cell_amount,
+		"spec.limited.limitResponse.queuing.handSize", "<none>"),
+	CELL("QueueLengthLimit", "Largest length of a queue.", cell_amount,
+		"spec.limited.limitResponse.queuing.queueLengthLimit", "<none>"),
 	AGE,
 	{.group = ""},
 };
