@@ -23,7 +23,7 @@ def canonical(result):
     """A copy of a result without the differences that do not count (README of the vectors).
 
     These are the order of reasons about scalar resources, random share ids, the notation of
-    amounts, and an empty message.
+    amounts, empty members of tolerations, and an empty message.
     """
     result = json.loads(json.dumps(result))
     for verdict in (result.get('filter') or {}).values():
@@ -36,6 +36,9 @@ def canonical(result):
         for device in ((write.get('allocation') or {}).get('devices') or {}).get('results') or []:
             if 'shareID' in device:
                 device['shareID'] = '*'
+            for toleration in device.get('tolerations') or []:
+                for member in [m for m in toleration if toleration[m] == '']:
+                    del toleration[member]
             for name, amount in (device.get('consumedCapacity') or {}).items():
                 device['consumedCapacity'][name] = str(quantity.parse(amount))
     return result

@@ -17,6 +17,10 @@ class CelError(Exception):
     """A run-time error."""
 
 
+class FatalError(CelError):
+    """An error that no operator absorbs."""
+
+
 class CompileError(Exception):
     """An expression that is not valid CEL."""
 
@@ -80,8 +84,8 @@ class Lazy:
 
 TYPE_NAMES = ((bool, 'bool'), (Uint, 'uint'), (int, 'int'), (float, 'double'), (str, 'string'), (list, 'list'), (dict, 'map'), (Quantity, 'kubernetes.Quantity'),
               (Semver, 'kubernetes.Semver'), (Optional, 'optional_type'), (Type, 'type'), (CIDR, 'net.CIDR'), (IP, 'net.IP'))
-GO_NAMES = {'int': 'types.Int', 'string': 'types.String', 'bool': 'types.Bool', 'double': 'types.Double', 'kubernetes.Semver': 'cel.Semver',
-            'kubernetes.Quantity': 'cel.Quantity'}
+GO_NAMES = {'int': 'types.Int', 'string': 'types.String', 'bool': 'types.Bool', 'double': 'types.Double', 'uint': 'types.Uint', 'null_type': 'types.Null',
+            'optional_type': '*types.Optional', 'kubernetes.Semver': 'cel.Semver', 'kubernetes.Quantity': 'cel.Quantity'}
 
 
 def type_name(value):
@@ -379,7 +383,7 @@ def is_equal(a, b):
 
 def lookup(container, key):
     """The value of a selection or an index (12b 8)."""
-    if isinstance(container, dict) and key in container:
+    if isinstance(container, dict) and not isinstance(key, bool) and isinstance(key, (str, int, float)) and key in container:
         return container[key]
     if isinstance(container, Domains):
         return {}
@@ -391,7 +395,14 @@ def lookup(container, key):
         if not 0 <= key < len(container):
             raise CelError('index out of bounds: %d' % key)
         return container[int(key)]
-    raise CelError('no such key: %s' % key)
+    raise CelError('no such key: %s' % as_text(key))
+
+
+def as_text(key):
+    """A key as error texts print it (12b 8.3)."""
+    if isinstance(key, bool) or key is None:
+        return {True: 'true', False: 'false', None: 'null'}[key]
+    return '%g' % key if isinstance(key, float) else str(key)
 
 
 def boolean(value):
@@ -437,6 +448,8 @@ def evaluate(e, env):
             try:
                 if boolean(evaluate(x, env)) == (kind == '||'):
                     return kind == '||'
+            except FatalError:
+                raise
             except CelError as error:
                 first_error = first_error or error
         if first_error:
@@ -446,10 +459,10 @@ def evaluate(e, env):
         return not boolean(evaluate(e[1], env))
     if kind == 'negate':
         value = evaluate(e[1], env)
-        if isinstance(value, (list, dict, Semver)):
-            raise CelError('no such overload: -_')
-        if not is_number(value):
+        if isinstance(value, (bool, str)):
             raise CelError('no such overload')
+        if not is_number(value) or isinstance(value, Uint):
+            raise CelError('no such overload: -_')
         return -value if isinstance(value, float) else in_range(-value)
     if kind == '?':
         return evaluate(e[2] if boolean(evaluate(e[1], env)) else e[3], env)
@@ -467,7 +480,7 @@ def binary(operator, left, right, env):
         if isinstance(b, list):
             constant = right[0] == 'list' and right[1] and all(x[0] == 'literal' and x[1] is not None for x in right[1])
             if constant and isinstance(a, Semver):
-                raise CelError('internal error: runtime error: hash of unhashable type cel.Semver')
+                raise FatalError('internal error: runtime error: hash of unhashable type cel.Semver')
             return any(is_equal(a, x) for x in b)
         if isinstance(b, dict):
             return a in b
@@ -482,7 +495,7 @@ def binary(operator, left, right, env):
         if not (is_number(a) and is_number(b) or type_name(a) == type_name(b)):
             raise CelError('no such overload')
         return {'<': a < b, '<=': a <= b, '>': a > b, '>=': a >= b}[operator]
-    if a is None or isinstance(a, (bool, dict, Quantity, Semver)):
+    if a is None or isinstance(a, (bool, dict, Quantity, Semver, Optional, Type)):
         raise CelError('no such overload: _%s_' % operator)
     if operator == '+' and isinstance(a, (list, str)) and type_name(a) == type_name(b):
         return a + b
@@ -540,6 +553,8 @@ def macro(function, receiver, arguments, env):
             if holds:
                 count += 1
                 out.append(scope[arguments[0][1]])
+        except FatalError:
+            raise
         except CelError as error:
             first_error = first_error or error
     if first_error:

@@ -102,10 +102,11 @@ class NodeInfo:
     def __init__(self, name):
         self.name, self.node, self.pods, self.used_ports = name, None, [], set()
         self.labels, self.taints, self.allocatable = {}, [], {}
+        self.image_states, self.is_changed = {}, True
 
     def set_node(self, node):
         """Spec 01b section 9.4."""
-        self.node, self.labels = node, objects.labels(node)
+        self.node, self.labels, self.is_changed = node, objects.labels(node), True
         self.taints = objects.spec(node).get('taints') or []
         self.allocatable = resources.to_integers(quantity.amount_map(objects.status(node).get('allocatable')))
 
@@ -118,12 +119,14 @@ class NodeInfo:
     def add(self, pod):
         """Spec 01b section 9.2."""
         self.pods.append(pod)
+        self.is_changed = True
         self.used_ports.update(pod.host_ports)
 
     def remove(self, pod):
         """Move the last pod to the place of the removed pod. Free the ports of the removed pod,
         even those that another pod uses (01b 9.3)."""
         i = [p.uid for p in self.pods].index(pod.uid)
+        self.is_changed = True
         self.pods[i] = self.pods[-1]
         self.pods.pop()
         self.used_ports.difference_update(pod.host_ports)
@@ -150,6 +153,7 @@ class Cluster:
 
     def __init__(self, listed):
         self.nodes, self.stores, self.nominated = {}, {}, {}
+        self.images = {}        # image name -> (size of the first report, names of the nodes with it)
         self.asked = 0          # number of the current pod, for names of created claims
         self.assumed = {'PersistentVolume': {}, 'PersistentVolumeClaim': {}}
         pods = []
@@ -175,11 +179,35 @@ class Cluster:
         return self.nodes.setdefault(name, NodeInfo(name))
 
     def set_node(self, node):
-        self.node_info(objects.name(node)).set_node(node)
+        """Spec 03b sections 5.1 and 5.2."""
+        info = self.node_info(objects.name(node))
+        if info.node is not None:
+            self.drop_images(info.node)
+        for image in objects.status(node).get('images') or []:
+            for name in image.get('names') or []:
+                self.images.setdefault(name, (image.get('sizeBytes', 0), set()))[1].add(info.name)
+        info.set_node(node)
+
+    def drop_images(self, node):
+        """Spec 03b section 5.4."""
+        for image in objects.status(node).get('images') or []:
+            for name in image.get('names') or []:
+                holders = self.images.get(name, (0, set()))[1]
+                holders.discard(objects.name(node))
+                if not holders:
+                    self.images.pop(name, None)
 
     def snapshot(self):
         """The existing nodes in name order (03b)."""
         return [self.nodes[name] for name in sorted(self.nodes) if self.nodes[name].node is not None]
+
+    def refresh(self):
+        """Before a cycle, count the holders of the images of each node that has changed (03b 4)."""
+        for info in self.snapshot():
+            if info.is_changed:
+                names = {name for image in objects.status(info.node).get('images') or [] for name in image.get('names') or []}
+                info.image_states = {name: (self.images[name][0], len(self.images[name][1])) for name in names}
+                info.is_changed = False
 
     def apply(self, step):
         """Apply a change of the cluster between two pods (README of the vectors)."""
@@ -191,6 +219,8 @@ class Cluster:
             self.set_node(step['node'])
         elif step['op'] == 'deleteNode':
             info = self.nodes.get(step['name'])
+            if info is not None and info.node is not None:
+                self.drop_images(info.node)
             if info is not None and info.pods:
                 info.node = None        # its pods stay until they are deleted
             elif info is not None:

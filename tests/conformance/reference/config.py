@@ -6,8 +6,8 @@
 DEFAULT_PLUGINS = [
     ('NodeUnschedulable', 0), ('NodeName', 0), ('TaintToleration', 3), ('NodeAffinity', 2), ('NodePorts', 0), ('NodeResourcesFit', 1),
     ('VolumeRestrictions', 0), ('NodeVolumeLimits', 0), ('VolumeBinding', 0), ('VolumeZone', 0), ('PodTopologySpread', 2),
-    ('InterPodAffinity', 2), ('DynamicResources', 2), ('DefaultPreemption', 0), ('NodeResourcesBalancedAllocation', 1), ('ImageLocality', 1)]
-LEFT_OUT = ('SchedulingGates', 'PrioritySort', 'DefaultBinder', 'NodeDeclaredFeatures')
+    ('InterPodAffinity', 2), ('DynamicResources', 2), ('DefaultPreemption', 0), ('NodeResourcesBalancedAllocation', 1), ('ImageLocality', 1), ('NodeDeclaredFeatures', 0)]
+LEFT_OUT = ('SchedulingGates', 'PrioritySort', 'DefaultBinder')
 POINTS = ('preFilter', 'filter', 'postFilter', 'preScore', 'score', 'reserve')
 
 

@@ -27,6 +27,7 @@ class Scheduler:
         """Run PreFilter, Filter on every node, PreScore, Score, assume, Reserve. If no node fits,
         run PostFilter (03 3)."""
         pod, framework, cluster = PodInfo(obj), self.framework, self.cluster
+        cluster.refresh()
         out = {'pod': pod.key}
         result, state, names, narrowing = framework.run_pre_filter(pod)
         out['preFilter'] = result.to_json()

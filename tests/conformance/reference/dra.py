@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The DynamicResources plugin (specification 12 6 to 13). dra_allocator.py searches for devices."""
 from . import objects, quantity, resources, status
-from .dra_allocator import AllocationError, Allocator, InvalidPool
+from .dra_allocator import AllocationError, Allocator, InvalidPool, devices_of
 from .framework import Plugin, PluginError, default_normalize
 from .selectors import node_selector_matches
 
@@ -142,7 +142,7 @@ class DynamicResources(Plugin):
 
     def check_requests(self, claim):
         """Check that the device classes of an unallocated claim exist (12 7, step 6b)."""
-        for request in claim['spec'].get('devices', {}).get('requests') or []:
+        for request in devices_of(claim).get('requests') or []:
             parts = subrequests(request)
             if not parts:
                 return status.unresolvable('resource claim %s, request %s: unknown request type' % (objects.key(claim), request['name']))
@@ -239,7 +239,7 @@ class DynamicResources(Plugin):
         for claim in own.claims:
             allocation = allocation_of(claim) or next(new)
             used = {r['request'] for r in allocation['devices']['results']}
-            for request in claim['spec']['devices'].get('requests') or []:
+            for request in devices_of(claim).get('requests') or []:
                 for i, s in enumerate(request.get('firstAvailable') or []):
                     if request['name'] + '/' + s['name'] in used:
                         total += 8 - i

@@ -3,7 +3,7 @@
 from collections import namedtuple
 
 from . import cel, objects, quantity
-from .selectors import is_tolerated, node_selector_matches
+from .selectors import aggregate, is_tolerated, node_selector_matches, term_errors, term_is_empty
 
 LIMIT = 32      # devices per claim (12 9.3, 9.4)
 
@@ -33,6 +33,10 @@ def requests_of(request):
         q = request['exactly']
         return [Request(base, None, base, base, q, bool(q.get('adminAccess')))]
     return [Request(base, s['name'], base + '/' + s['name'], s['name'], s, False) for s in request['firstAvailable']]
+
+
+def devices_of(claim):
+    return claim['spec'].get('devices') or {}
 
 
 def consumed_amount(request, capacity):
@@ -142,13 +146,22 @@ class Allocator:
         if fields.get('allNodes'):
             return True
         selector = fields.get('nodeSelector')
-        return selector is not None and node_selector_matches(selector, self.node.labels, self.node.name)
+        if selector is None:
+            return False
+        errors = [e for i, t in enumerate(selector.get('nodeSelectorTerms') or []) if not term_is_empty(t)
+                  for e in term_errors(t, 'nodeSelectorTerms[%d]' % i)]
+        if errors:
+            raise AllocationError('failed to parse node selector: ' + aggregate(errors))
+        return node_selector_matches(selector, self.node.labels, self.node.name)
 
-    def is_relevant(self, spec):
+    def is_relevant(self, name, spec):
         if spec.get('sharedCounters'):
             return True
         if spec.get('nodeName') or spec.get('allNodes') or spec.get('nodeSelector') is not None:
-            return self.node_matches(spec)
+            try:
+                return self.node_matches(spec)
+            except AllocationError as e:
+                raise AllocationError('gather pool information: failed to perform node selection for slice %s: %s' % (name, e))
         return bool(spec.get('perDeviceNodeSelection')) and any(self.node_matches(d) for d in spec.get('devices') or [])
 
     def gather_pools(self):
@@ -156,7 +169,7 @@ class Allocator:
         groups = {}
         for s in self.slices:
             spec = s['spec']
-            if self.is_relevant(spec):
+            if self.is_relevant(objects.name(s), spec):
                 id_, generation = (spec['driver'], spec['pool']['name']), spec['pool']['generation']
                 if id_ not in groups or generation > groups[id_][0]:
                     groups[id_] = (generation, [])
@@ -237,19 +250,23 @@ class Allocator:
         self.number, self.all_devices = {}, {}
         for c, claim in enumerate(self.claims):
             total = 0
-            for r in claim['spec']['devices'].get('requests') or []:
+            for r in devices_of(claim).get('requests') or []:
                 for request in requests_of(r):
                     self.number[c, request.full] = self.count_devices(c, request)
-                total += min(self.number[c, request.full] for request in requests_of(r))
+                total = min(total + min(self.number[c, request.full] for request in requests_of(r)), quantity.INT64_MAX)
             if total > LIMIT:
                 raise AllocationError('claim %s: number of requested devices %d exceeds the claim limit of 32' % (objects.key(claim), total))
-            for i, k in enumerate(claim['spec']['devices'].get('constraints') or []):
+            for i, k in enumerate(devices_of(claim).get('constraints') or []):
                 if k.get('matchAttribute') is None and k.get('distinctAttribute') is None:
                     raise AllocationError('claim %s, constraint #%d: empty constraint (unsupported constraint type?)' % (objects.key(claim), i))
 
     def count_devices(self, c, request):
         """Spec 12 section 9.3."""
-        who, q = 'claim %s, request %s: ' % (objects.key(self.claims[c]), request.bare), request.spec
+        who, q = 'claim %s, request %s' % (objects.key(self.claims[c]), request.bare), request.spec
+        for i, selector in enumerate(q.get('selectors') or []):
+            if selector.get('cel') is None:
+                raise AllocationError('%s, selector #%d: CEL expression empty (unsupported selector type?)' % (who, i))
+        who += ': '
         if q['deviceClassName'] not in self.classes:
             raise AllocationError(who + 'could not retrieve device class %s: deviceclass.resource.k8s.io "%s" not found' % (q['deviceClassName'], q['deviceClassName']))
         mode = q.get('allocationMode', '')
@@ -273,8 +290,8 @@ class Allocator:
         self.pools = self.gather_pools()
         self.devices = [d for pool in self.pools for d in pool.devices]
         self.validate()
-        self.chosen = [[] for _ in self.claims]
-        self.constraints = [[Constraint(k) for k in claim['spec']['devices'].get('constraints') or []] for claim in self.claims]
+        self.chosen, self.selected = [[] for _ in self.claims], {}
+        self.constraints = [[Constraint(k) for k in devices_of(claim).get('constraints') or []] for claim in self.claims]
         try:
             found = self.search(0, 0, None, 0, 0)
         except TooMany:
@@ -290,7 +307,7 @@ class Allocator:
         be satisfied (12 9.4)."""
         if c == len(self.claims):
             return True
-        listed = self.claims[c]['spec']['devices'].get('requests') or []
+        listed = devices_of(self.claims[c]).get('requests') or []
         if r == len(listed):
             try:
                 return self.search(c + 1, 0, None, 0, 0)
@@ -302,6 +319,7 @@ class Allocator:
             for i in range(len(requests)):
                 try:
                     if self.search(c, r, i, 0, 0):
+                        self.selected[c, r] = i
                         return True
                     all_too_many = False
                 except TooMany:
@@ -411,7 +429,7 @@ class Allocator:
             if capacity is not None:
                 one['shareID'] = '*'        # random upstream
                 if capacity:
-                    one['consumedCapacity'] = {name: '%dm' % (amount * 1000) for name, amount in capacity.items()}
+                    one['consumedCapacity'] = {name: '%dn' % (amount * 10**9) for name, amount in capacity.items()}
             results.append(one)
         allocation = {'devices': {'results': results}}
         config = self.result_config(c)
@@ -424,23 +442,22 @@ class Allocator:
 
     def result_config(self, c):
         """Configuration of the classes, then of the claim (12 9.9)."""
-        used, by_class, config = list(dict.fromkeys(x.request for x in map(self._hashable, self.chosen[c]))), {}, []
-        for full, class_ in used:
+        by_class, config, names_used = {}, [], []
+        for r, request in enumerate(devices_of(self.claims[c]).get('requests') or []):
+            one = requests_of(request)[self.selected.get((c, r), 0)]
+            full, class_ = one.full, one.spec['deviceClassName']
+            names_used.append(full)
             if class_ in by_class:
                 for entry in by_class[class_]:
                     entry['requests'].append(full)
                 continue
             by_class[class_] = [{'source': 'FromClass', 'requests': [full], **entry} for entry in self.classes[class_]['spec'].get('config') or []]
             config += by_class[class_]
-        for entry in self.claims[c]['spec']['devices'].get('config') or []:
+        for entry in devices_of(self.claims[c]).get('config') or []:
             names = entry.get('requests') or []
-            times = 1 if not names else sum(1 for full, _ in used if full in names or full.split('/')[0] in names)
+            times = 1 if not names else sum(1 for full in names_used if full in names or full.split('/')[0] in names)
             config += [{'source': 'FromClaim', **entry}] * times
         return config
-
-    @staticmethod
-    def _hashable(chosen):
-        return chosen._replace(request=(chosen.request.full, chosen.request.spec['deviceClassName']))
 
     def result_node_selector(self, c):
         """The node selector of the nodes that can use the devices (12 9.9)."""

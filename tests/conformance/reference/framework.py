@@ -73,7 +73,9 @@ class Framework:
                 result.plugin = plugin.name
                 return result, state, None, None
             if not result.ok:
-                return status.error('running PreFilter plugin "%s": %s' % (plugin.name, result.message)), state, None, None
+                result = status.error('running PreFilter plugin "%s": %s' % (plugin.name, result.message))
+                result.plugin = plugin.name
+                return result, state, None, None
             if wanted is not None:
                 narrowing.append(plugin.name)
                 names = set(wanted) if names is None else names & set(wanted)

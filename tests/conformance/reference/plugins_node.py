@@ -155,7 +155,8 @@ class NodeResourcesFit(Plugin):
 
     def pre_filter(self, state, pod):
         """Spec 05 section 11.2."""
-        return status.success(), resources.to_integers(resources.pod_requests(pod.obj)), None
+        requests = resources.to_integers(resources.pod_requests(pod.obj))
+        return status.success(), {name: max(amount, 0) for name, amount in requests.items()}, None     # 01b 10, setMax
 
     def filter(self, requests, pod, node):
         """Spec 05 section 11.3."""
@@ -165,7 +166,7 @@ class NodeResourcesFit(Plugin):
         for name in list(resources.STANDARD) + sorted(n for n in requests if resources.is_scalar(n)):
             request, capacity = requests.get(name, 0), node.allocatable.get(name, 0)
             ignored = resources.is_extended(name) and (name in self.ignored or name.split('/')[0] in self.ignored_groups)
-            if request == 0 or ignored or request < 0 and name in resources.STANDARD:
+            if request == 0 or ignored:
                 continue
             if name not in resources.STANDARD and is_via_claim(self.cluster, name, node):
                 continue
@@ -245,38 +246,49 @@ class NodeResourcesBalancedAllocation(Plugin):
             for f in fractions:
                 squares += (f - mean) * (f - mean)
             deviation = math.sqrt(squares / len(fractions))
-        points = int((1 - deviation) * 100)
-        # amd64 converts NaN and numbers outside of int64 to the least int64
-        return points if -2**63 <= points < 2**63 else -2**63
+        return quantity.truncate((1 - deviation) * 100)
 
 
 class ImageLocality(Plugin):
     """Spec 05 section 13."""
-    # upstream has no PreScore; here it collects the image states once for all nodes
-    points = ('preScore', 'score')
+    points = ('score',)
 
-    def images(self):
-        """image name -> [size reported by the first node, nodes that have the image] (05 13.2)."""
-        found = {}
-        for node in self.cluster.nodes.values():
-            for image in (objects.status(node.node).get('images') or []) if node.node is not None else []:
-                for name in image.get('names') or []:
-                    found.setdefault(name, [image.get('sizeBytes', 0), set()])[1].add(node.name)
-        return found
-
-    def pre_score(self, state, pod, nodes):
-        return status.success(), self.images()
-
-    def score(self, known, pod, node):
+    def score(self, own, pod, node):
         """Spec 05 section 13.1."""
         containers = (pod.spec.get('initContainers') or []) + (pod.spec.get('containers') or [])
         names = [c.get('image', '') for c in containers] + [v['image'].get('reference', '') for v in pod.volumes if v.get('image')]
         total = 0
         count = sum(1 for n in self.cluster.nodes.values() if n.node is not None)
         for name in names:
-            size, having = known.get(name if name.rfind(':') > name.rfind('/') else name + ':latest', (0, ()))
-            if node.name in having:
-                total += int(float(size) * (float(len(having)) / float(count)))
+            size, holders = node.image_states.get(name if name.rfind(':') > name.rfind('/') else name + ':latest', (0, 0))
+            total = quantity.wrap(total + quantity.truncate(float(size) * (float(holders) / float(count))))
         low, high = 23 * MIB, 1000 * MIB * len(containers)
         total = low if total < low else min(total, high)
         return quantity.divide(100 * (total - low), high - low)
+
+
+class NodeDeclaredFeatures(Plugin):
+    """Spec 05 section 14."""
+    points = ('preFilter', 'filter')
+    KNOWN = ('ExtendWebSocketsToKubelet', 'InPlacePodLevelResourcesVerticalScaling', 'InPlacePodVerticalScalingInitContainers',
+             'RestartAllContainersOnContainerExits', 'UserNamespacesHostNetworkSupport')
+
+    def pre_filter(self, state, pod):
+        required, containers = set(), (pod.spec.get('containers') or []) + (pod.spec.get('initContainers') or [])
+        if any(r.get('action') == 'RestartAllContainers' for c in containers for r in c.get('restartPolicyRules') or []):
+            required.add('RestartAllContainersOnContainerExits')
+        if pod.spec.get('hostNetwork') and pod.spec.get('hostUsers') is False:
+            required.add('UserNamespacesHostNetworkSupport')
+        return (status.success() if required else status.skip()), required or None, None
+
+    def filter(self, required, pod, node):
+        """The scan of both lists expects that they are sorted."""
+        declared, found, i = objects.status(node.node).get('declaredFeatures') or [], set(), 0
+        for name in self.KNOWN:
+            while i < len(declared) and declared[i] < name:
+                i += 1
+            if i < len(declared) and declared[i] == name:
+                found.add(name)
+                i += 1
+        if not required <= found:
+            return status.unresolvable("node(s) didn't match Pod's required features")

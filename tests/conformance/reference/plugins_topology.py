@@ -165,7 +165,7 @@ class PodTopologySpread(Plugin):
         try:
             constraints = self.constraints(pod, 'ScheduleAnyway')
         except SelectorError as e:
-            return status.error("obtaining pod's soft topology spread constraints: %s" % e), None
+            return status.error("calculating preScoreState: obtaining pod's soft topology spread constraints: %s" % e), None
         if not constraints or not self.cluster.snapshot():
             return status.skip(), None
         ignored = {n.name for n in nodes if every_key and not self.has_all_keys(constraints, n)}

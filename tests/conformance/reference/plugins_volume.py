@@ -418,7 +418,7 @@ class VolumeBinding(Plugin):
             size, mine = quantity.parse((spec.get('capacity') or {}).get('storage', 0)), self.is_for_claim(volume, claim)
             if (class_name(self.cluster.get('PersistentVolume', name)) != class_name(claim) or name in taken or size < need
                     or spec.get('claimRef') is not None and not mine or objects.is_being_deleted(volume)
-                    or (spec.get('volumeMode') or 'Filesystem') != (claim['spec'].get('volumeMode') or 'Filesystem')
+                    or spec.get('volumeMode', 'Filesystem') != claim['spec'].get('volumeMode', 'Filesystem')
                     or (spec.get('volumeAttributesClassName') or '') != (claim['spec'].get('volumeAttributesClassName') or '')):
                 continue
             in_reach = volume_affinity_matches(volume, node.labels)

@@ -123,6 +123,11 @@ def wrap(number):
     return number - (1 << 64) if number >> 63 else number
 
 
+def truncate(number):
+    """A float as int64, toward zero. amd64 converts numbers outside of int64 to the least int64."""
+    return int(number) if -2.0**63 <= number < 2.0**63 else -2**63
+
+
 def value(amount):
     """Value(): whole units, rounded up (01 5.1)."""
     if isinstance(amount, Amount):

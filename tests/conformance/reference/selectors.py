@@ -90,13 +90,31 @@ def parse_label_selector(selector):
     for e in selector.get('matchExpressions') or []:
         operator, values = e.get('operator', ''), tuple(e.get('values') or ())
         if operator not in ('In', 'NotIn', 'Exists', 'DoesNotExist'):
+            requirements.append((e.get('key', ''), operator, None))
+        else:
+            requirements.append((e.get('key', ''), operator, values))
+    for key, operator, values in requirements:
+        if values is None:
             raise SelectorError('"%s" is not a valid label selector operator' % operator)
-        if operator in ('In', 'NotIn') and not values:
-            raise SelectorError("values: Invalid value: %s: for 'in', 'notin' operators, values set can't be empty" % _json(e.get('values')))
-        if operator in ('Exists', 'DoesNotExist') and values:
-            raise SelectorError('values: Invalid value: %s: values set must be empty for exists and does not exist' % _json(list(values)))
-        requirements.append((e['key'], operator, values))
+        errors = _requirement_errors(key, operator, values)
+        if errors:
+            raise SelectorError(aggregate(errors))
     return requirements
+
+
+def _requirement_errors(key, operator, values):
+    """Spec 06 section 1.3."""
+    wrong = label_key_errors(key)
+    errors = ['key: Invalid value: %s: %s' % (_quote(key), '; '.join(wrong))] if wrong else []
+    if operator in ('In', 'NotIn') and not values:
+        errors.append("values: Invalid value: null: for 'in', 'notin' operators, values set can't be empty")
+    if operator in ('Exists', 'DoesNotExist') and values:
+        errors.append('values: Invalid value: %s: values set must be empty for exists and does not exist' % _json(list(values)))
+    for i, v in enumerate(values):
+        wrong = label_value_errors(v)
+        if wrong:
+            errors.append('values[%d][%s]: Invalid value: %s: %s' % (i, key, _quote(v), '; '.join(wrong)))
+    return errors
 
 
 def selector_matches(requirements, labels):
