@@ -9,6 +9,7 @@ cluster.
 import sys, json, random
 
 from gendevices import c_devices  # noqa: F401 -- a category like those below
+from genunusual import unusual
 
 seed, count = sys.argv[1], int(sys.argv[2])
 only = sys.argv[3:]
@@ -804,6 +805,10 @@ def c_dra(g):
                 g.add('resource.k8s.io/v1', 'ResourceClaim', g.meta(cn, 'default', resourceVersion=str(g.uid + 500)), spec=sp, status={})
         pend.append(p)
     return pend, None
+
+def c_unusual(g):
+    """Cases of the other categories with unusual values and more members."""
+    return unusual(g, CATS)
 
 CATS = {k[2:]: v for k, v in list(globals().items()) if k.startswith('c_')}
 names = only or sorted(CATS)
