@@ -63,6 +63,9 @@ static void remove_at(struct bt_waiting_pods *waiting, uint32_t index)
 	}
 	waiting->pods.count--;
 	waiting->decided_count -= pod->has_result;
+	if (pod->is_decided != NULL) {
+		*pod->is_decided = true;
+	}
 	destroy_pod(pod);
 }
 
@@ -75,6 +78,9 @@ static void set_result(struct bt_waiting_pod *pod, enum bt_status_code code, uin
 	}
 	pod->has_result = true;
 	pod->waiting->decided_count++;
+	if (pod->is_decided != NULL) {
+		*pod->is_decided = true;
+	}
 	pod->result_code = (uint8_t)code;
 	pod->result_plugin = plugin;
 	pod->result_message = bt_strndup(message.data != NULL ? message.data : "", message.length);

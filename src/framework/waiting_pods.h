@@ -35,6 +35,11 @@ struct bt_waiting_pod {
 	uint8_t result_code;    /* Success, Unschedulable or Error */
 	uint16_t result_plugin; /* index of the plugin + 1, as in a status; 0: no plugin */
 	char *result_message;   /* owned */
+	/**
+	 * Set to true when the pod has a result or its entry is removed. The caller of
+	 * bt_waiting_pods_add may set this pointer. NULL: not used.
+	 */
+	bool *is_decided;
 };
 
 struct bt_waiting_pods {

@@ -845,10 +845,7 @@ static void reserve_member(struct bt_group_cycle *cycle, struct bt_held_pod *hel
 		return;
 	}
 	bt_scheduler_activate(scheduler, result->cycle, cycle->now_ns);
-	if (result->wait_count != 0) {
-		(void)bt_waiting_pods_add(&scheduler->waiting, result->framework, &entry->pod,
-			result->waits, result->wait_count, cycle->now_ns);
-	}
+	bt_scheduler_wait_on_permit(scheduler, held, cycle->now_ns);
 	struct bt_attempt attempt = {
 		.outcome = BT_ATTEMPT_WAITING,
 		.node_name = result->node_name,

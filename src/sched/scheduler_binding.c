@@ -464,6 +464,20 @@ static struct bt_status announce_node(struct bt_scheduler *scheduler,
 	return pre_flights;
 }
 
+void bt_scheduler_wait_on_permit(
+	struct bt_scheduler *scheduler, struct bt_held_pod *held, int64_t now_ns)
+{
+	const struct bt_schedule_result *result = &held->result;
+	held->is_decided = true;
+	if (result->wait_count != 0) {
+		struct bt_waiting_pod *waiting =
+			bt_waiting_pods_add(&scheduler->waiting, result->framework,
+				&held->entry->pod, result->waits, result->wait_count, now_ns);
+		held->is_decided = waiting->has_result; /* a timeout of 0 rejects at once */
+		waiting->is_decided = &held->is_decided;
+	}
+}
+
 void bt_scheduler_start_held_binding(struct bt_scheduler *scheduler, struct bt_held_pod *held)
 {
 	held->pre_flights = announce_node(scheduler, held->entry, &held->result);
@@ -481,8 +495,7 @@ void bt_scheduler_run_binding_cycle(struct bt_scheduler *scheduler, struct bt_qu
 		struct bt_held_pod *held =
 			hold_binding(scheduler, entry, &pre_flights, &nothing_yet, result);
 		held->permit_started_ns = bt_metrics_now(scheduler->metrics);
-		(void)bt_waiting_pods_add(&scheduler->waiting, result->framework, &entry->pod,
-			result->waits, result->wait_count, now_ns);
+		bt_scheduler_wait_on_permit(scheduler, held, now_ns);
 		bt_vec_push(&scheduler->permitted, held);
 		set_node_name(scheduler, result, out_attempt);
 		out_attempt->outcome = BT_ATTEMPT_WAITING;
@@ -583,8 +596,9 @@ static bool finish_one(
 	struct bt_status decision;
 	for (uint32_t i = 0; has_decision(scheduler) && i < scheduler->permitted.count;) {
 		struct bt_held_pod *held = scheduler->permitted.items[i];
-		if (bt_waiting_pods_poll(&scheduler->waiting, held->entry->pod.uid,
-			    &held->cycle.arena, &decision) == BT_WAIT_PENDING) {
+		if (!held->is_decided ||
+			bt_waiting_pods_poll(&scheduler->waiting, held->entry->pod.uid,
+				&held->cycle.arena, &decision) == BT_WAIT_PENDING) {
 			i++;
 			continue;
 		}

@@ -26,6 +26,7 @@ struct bt_held_pod {
 	bool ready;                /* the pod is in the list `ready` */
 	int64_t wake_ns;           /* latest time for the next call of bt_engine_bind */
 	int64_t permit_started_ns; /* start of the wait on Permit, by the metrics' clock */
+	bool is_decided;           /* the pod waits no longer on Permit */
 	/*
 	 * Result of the queued binding call; bt_scheduler_queue_binding returns the result and
 	 * resets call_ended.
@@ -187,6 +188,9 @@ bool bt_scheduler_skips_pod(
 	const struct bt_scheduler *scheduler, const struct bt_queue_entry *entry);
 /** --- scheduler_binding.c --- */
 
+/** Let the pod wait for the Permit plugins of its result, if there are any. */
+void bt_scheduler_wait_on_permit(
+	struct bt_scheduler *scheduler, struct bt_held_pod *held, int64_t now_ns);
 /**
  * Start the binding cycle of a reserved member. Later steps continue the started cycles in the
  * order in which they were started. Consumes `held`.
