@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/encode.h"
 
+#include <stdio.h>
+
 #include "base/assert.h"
 #include "codec/json_edit.h"
+#include "codec/wire.h"
 #include "codec/yaml.h"
-#include "server/encode_private.h"
 #include "server/strategy.h"
 #include "server/table.h"
 
@@ -52,7 +54,8 @@ static const char *meta_version(const struct bt_encoding *encoding)
 
 /* --- documents --- */
 
-void bt_encode_yaml(struct bt_str json, struct bt_strbuf *out)
+/** Writes JSON text as YAML. */
+static void write_yaml(struct bt_str json, struct bt_strbuf *out)
 {
 #if BT_HAVE_YAML
 	/*
@@ -108,7 +111,7 @@ enum bt_media bt_encode_document(const struct bt_encoding *encoding,
 	}
 	bt_json_writer_init(&writer, &json, 0);
 	bt_json_write_value(&writer, document);
-	bt_encode_yaml(bt_strbuf_str(&json), out);
+	write_yaml(bt_strbuf_str(&json), out);
 	bt_strbuf_finish(&json);
 	return BT_MEDIA_YAML;
 }
@@ -143,7 +146,11 @@ void bt_encoder_finish(struct bt_encoder *encoder)
 	bt_strbuf_finish(&encoder->envelope);
 }
 
-struct bt_str bt_encode_text(struct bt_encoder *encoder, const struct bt_stored *stored)
+/**
+ * Returns the object's text with its managedFields (tables leave them out); borrowed until the next
+ * call.
+ */
+static struct bt_str text_of(struct bt_encoder *encoder, const struct bt_stored *stored)
 {
 	if (stored->owners == NULL || encoder->encoding.view == BT_VIEW_TABLE) {
 		return bt_stored_text(stored);
@@ -153,7 +160,12 @@ struct bt_str bt_encode_text(struct bt_encoder *encoder, const struct bt_stored 
 	return bt_strbuf_str(&encoder->complete);
 }
 
-struct bt_json_value *bt_encode_parse(struct bt_encoder *encoder, struct bt_str text, uint64_t rv)
+/**
+ * Parses a stored text into a tree of the resource's version, in the encoder's arena, which is
+ * emptied first. rv: resourceVersion to set in the metadata; 0: keep the resourceVersion of the
+ * object.
+ */
+static struct bt_json_value *parse(struct bt_encoder *encoder, struct bt_str text, uint64_t rv)
 {
 	const struct bt_strategy *strategy = encoder->resource->strategy;
 	struct bt_arena *arena = &encoder->arena;
@@ -191,19 +203,23 @@ static struct bt_json_value *bare_metadata(
 	return bt_json_put(arena, NULL, "{metadata: %v}", bt_json_find(object, "metadata"));
 }
 
-struct bt_str bt_encode_api_version(struct bt_encoder *encoder, enum bt_view view)
+static struct bt_str view_api_version(struct bt_encoder *encoder, enum bt_view view)
 {
 	return view == BT_VIEW_METADATA
 		? bt_str_from(meta_version(&encoder->encoding))
 		: bt_resource_api_version(encoder->resource, &encoder->arena);
 }
 
-struct bt_json_value *bt_encode_view(
+/**
+ * Returns the object in this view (not a table), with kind and apiVersion as its first members. The
+ * result shares the members' values.
+ */
+static struct bt_json_value *make_view(
 	struct bt_encoder *encoder, enum bt_view view, const struct bt_json_value *object)
 {
 	struct bt_arena *arena = &encoder->arena;
 	struct bt_json_value *result = bt_json_put(arena, NULL, "{kind: %s, apiVersion: %s}",
-		view_kind(encoder, view), bt_encode_api_version(encoder, view));
+		view_kind(encoder, view), view_api_version(encoder, view));
 
 	if (view == BT_VIEW_METADATA) {
 		object = bare_metadata(arena, object);
@@ -218,7 +234,7 @@ struct bt_json_value *bt_encode_view(
 	return result;
 }
 
-void bt_encode_row(struct bt_encoder *encoder, const struct bt_json_value *object,
+static void write_row(struct bt_encoder *encoder, const struct bt_json_value *object,
 	struct bt_json_writer *writer)
 {
 	struct bt_arena *arena = &encoder->arena;
@@ -228,10 +244,10 @@ void bt_encode_row(struct bt_encoder *encoder, const struct bt_json_value *objec
 	bt_json_write_name_c(writer, "object");
 	switch (encoder->encoding.include_object) {
 	case BT_INCLUDE_METADATA:
-		bt_json_write_value(writer, bt_encode_view(encoder, BT_VIEW_METADATA, object));
+		bt_json_write_value(writer, make_view(encoder, BT_VIEW_METADATA, object));
 		break;
 	case BT_INCLUDE_OBJECT:
-		bt_json_write_value(writer, bt_encode_view(encoder, BT_VIEW_OBJECT, object));
+		bt_json_write_value(writer, make_view(encoder, BT_VIEW_OBJECT, object));
 		break;
 	case BT_INCLUDE_NONE:
 		bt_json_write_null(writer);
@@ -255,7 +271,7 @@ static void write_table(struct bt_encoder *encoder, const struct bt_json_value *
 		bt_json_write_null(writer);
 	}
 	bt_json_write(writer, "rows: [");
-	bt_encode_row(encoder, object, writer);
+	write_row(encoder, object, writer);
 	bt_json_write(writer, "]}");
 }
 
@@ -267,10 +283,11 @@ static void write_view(struct bt_encoder *encoder, const struct bt_json_value *o
 		write_table(encoder, object, with_columns, writer);
 		return;
 	}
-	bt_json_write_value(writer, bt_encode_view(encoder, encoder->encoding.view, object));
+	bt_json_write_value(writer, make_view(encoder, encoder->encoding.view, object));
 }
 
-void bt_encode_message(
+/** Appends the object in the encoder's view as a protobuf message. */
+static void write_message(
 	struct bt_encoder *encoder, const struct bt_json_value *object, struct bt_strbuf *out)
 {
 	const struct bt_schema_message *message = encoder->resource->message;
@@ -287,12 +304,12 @@ static void write_envelope(
 	struct bt_encoder *encoder, const struct bt_json_value *object, struct bt_strbuf *out)
 {
 	struct bt_envelope envelope = {
-		.api_version = bt_encode_api_version(encoder, encoder->encoding.view),
+		.api_version = view_api_version(encoder, encoder->encoding.view),
 		.kind = view_kind(encoder, encoder->encoding.view),
 	};
 
 	bt_strbuf_reset(&encoder->bytes);
-	bt_encode_message(encoder, object, &encoder->bytes);
+	write_message(encoder, object, &encoder->bytes);
 	envelope.raw = bt_strbuf_str(&encoder->bytes);
 	bt_envelope_encode(&envelope, out);
 }
@@ -310,7 +327,7 @@ static void write_object(
 		bt_strbuf_reset(&encoder->bytes);
 		bt_json_writer_init(&writer, &encoder->bytes, 0);
 		write_view(encoder, object, true, &writer);
-		bt_encode_yaml(bt_strbuf_str(&encoder->bytes), out);
+		write_yaml(bt_strbuf_str(&encoder->bytes), out);
 		return;
 	}
 	bt_json_writer_init(&writer, out, encoder->encoding.pretty ? 2 : 0);
@@ -332,11 +349,11 @@ void bt_encode_object(
 	struct bt_encoder *encoder, const struct bt_stored *stored, struct bt_strbuf *out)
 {
 	if (encoder->is_plain) {
-		write_with_kind(encoder, bt_encode_text(encoder, stored), out);
+		write_with_kind(encoder, text_of(encoder, stored), out);
 		bt_strbuf_append_char(out, '\n');
 		return;
 	}
-	write_object(encoder, bt_encode_parse(encoder, bt_encode_text(encoder, stored), 0), out);
+	write_object(encoder, parse(encoder, text_of(encoder, stored), 0), out);
 }
 
 void bt_encode_object_tree(
@@ -356,23 +373,7 @@ static const char *const event_names[] = {
 	[BT_EVENT_ERROR] = "ERROR",
 };
 
-void bt_encode_varint(struct bt_strbuf *out, uint64_t value)
-{
-	while (value >= 0x80) {
-		bt_strbuf_append_char(out, (char)(0x80 | (value & 0x7f)));
-		value >>= 7;
-	}
-	bt_strbuf_append_char(out, (char)value);
-}
-
-void bt_encode_field(struct bt_strbuf *out, uint32_t number, struct bt_str bytes)
-{
-	bt_encode_varint(out, (uint64_t)number << 3 | 2);
-	bt_encode_varint(out, bytes.length);
-	bt_strbuf_append_str(out, bytes);
-}
-
-/** Bytes that bt_encode_field writes for a value of this length and a field number below 16. */
+/** Bytes that bt_wire_write_bytes writes for a value of this length and a field number below 16. */
 static size_t field_bytes(size_t length)
 {
 	size_t bytes = 2 + length;
@@ -393,10 +394,10 @@ void bt_encode_frame(enum bt_event_type type, struct bt_str envelope, struct bt_
 	for (int shift = 24; shift >= 0; shift -= 8) {
 		bt_strbuf_append_char(out, (char)(length >> shift & 0xff));
 	}
-	bt_encode_field(out, 1, name);
-	bt_encode_varint(out, 2u << 3 | 2);
-	bt_encode_varint(out, raw);
-	bt_encode_field(out, 1, envelope);
+	bt_wire_write_bytes(out, 1, name);
+	bt_wire_write_varint(out, 2u << 3 | BT_WIRE_BYTES);
+	bt_wire_write_varint(out, raw);
+	bt_wire_write_bytes(out, 1, envelope);
 }
 
 static void write_event(struct bt_encoder *encoder, enum bt_event_type type, struct bt_str text,
@@ -427,7 +428,7 @@ static void write_event(struct bt_encoder *encoder, enum bt_event_type type, str
 		bt_strbuf_append_c(out, "}\n");
 		return;
 	}
-	const struct bt_json_value *object = bt_encode_parse(encoder, text, rv);
+	const struct bt_json_value *object = parse(encoder, text, rv);
 	if (encoder->encoding.media == BT_MEDIA_PROTOBUF) {
 		bt_strbuf_reset(&encoder->envelope);
 		write_envelope(encoder, object, &encoder->envelope);
@@ -444,7 +445,7 @@ static void write_event(struct bt_encoder *encoder, enum bt_event_type type, str
 void bt_encode_event(struct bt_encoder *encoder, enum bt_event_type type,
 	const struct bt_stored *stored, uint64_t rv, struct bt_strbuf *out)
 {
-	write_event(encoder, type, bt_encode_text(encoder, stored), rv == stored->rv ? 0 : rv, out);
+	write_event(encoder, type, text_of(encoder, stored), rv == stored->rv ? 0 : rv, out);
 }
 
 void bt_encode_bookmark(
@@ -476,4 +477,231 @@ void bt_encode_error_event(
 		bt_strbuf_append_c(out, "}\n");
 	}
 	bt_strbuf_finish(&envelope);
+}
+
+/* --- lists, one item at a time: spec 14 sections 8.2, 14 and 18 --- */
+
+static bool is_table(const struct bt_encoder *encoder)
+{
+	return encoder->encoding.view == BT_VIEW_TABLE;
+}
+
+static const char *list_kind(const struct bt_encoder *encoder)
+{
+	switch (encoder->encoding.view) {
+	case BT_VIEW_OBJECT:
+		return encoder->resource->list_kind;
+	case BT_VIEW_METADATA:
+		return "PartialObjectMetadataList";
+	case BT_VIEW_TABLE:
+		return "Table";
+	}
+	return "";
+}
+
+static struct bt_str list_api_version(struct bt_encoder *encoder)
+{
+	/* A Table has the same apiVersion as bare metadata. */
+	return view_api_version(
+		encoder, is_table(encoder) ? BT_VIEW_METADATA : encoder->encoding.view);
+}
+
+static void write_metadata(const struct bt_list_metadata *metadata, struct bt_json_writer *writer)
+{
+	char rv[24];
+
+	(void)snprintf(rv, sizeof(rv), "%llu", (unsigned long long)metadata->rv);
+	bt_json_write(writer, "metadata: {resourceVersion: %c, continue?: %s", rv,
+		metadata->continue_token);
+	if (metadata->remaining_item_count >= 0) {
+		bt_json_write(
+			writer, "remainingItemCount: %d", (int64_t)metadata->remaining_item_count);
+	}
+	bt_json_end_object(writer);
+}
+
+/**
+ * Writes the members before the items: kind, apiVersion, the metadata (unless NULL) and the columns
+ * of a table.
+ */
+static void write_head(struct bt_encoder *encoder, const struct bt_list_metadata *metadata,
+	struct bt_json_writer *writer)
+{
+	bt_json_write(
+		writer, "kind: %c, apiVersion: %s", list_kind(encoder), list_api_version(encoder));
+	if (metadata != NULL) {
+		write_metadata(metadata, writer);
+	}
+	if (is_table(encoder)) {
+		bt_json_write_name_c(writer, "columnDefinitions");
+		bt_table_write_columns(encoder->resource, writer);
+	}
+}
+
+/**
+ * Writes the ListMeta as field 1 of the list. The numbers of its fields are 2 (resourceVersion), 3
+ * (continue) and 4 (remainingItemCount).
+ */
+static void write_metadata_message(const struct bt_list_metadata *metadata, struct bt_strbuf *out)
+{
+	struct bt_strbuf message = {0};
+	char rv[24];
+
+	(void)snprintf(rv, sizeof(rv), "%llu", (unsigned long long)metadata->rv);
+	bt_wire_write_bytes(&message, 2, bt_str_from(rv));
+	if (metadata->continue_token.length != 0) {
+		bt_wire_write_bytes(&message, 3, metadata->continue_token);
+	}
+	if (metadata->remaining_item_count >= 0) {
+		bt_wire_write_number(&message, 4, (uint64_t)metadata->remaining_item_count);
+	}
+	bt_wire_write_bytes(out, 1, bt_strbuf_str(&message));
+	bt_strbuf_finish(&message);
+}
+
+/** Begins one part of a larger object. end_part writes the members of the part as YAML. */
+static void begin_part(struct bt_encoder *encoder, struct bt_json_writer *writer)
+{
+	bt_strbuf_reset(&encoder->bytes);
+	bt_json_writer_init(writer, &encoder->bytes, 0);
+	bt_json_begin_object(writer);
+}
+
+static void end_part(
+	struct bt_encoder *encoder, struct bt_json_writer *writer, struct bt_strbuf *out)
+{
+	bt_json_end_object(writer);
+	write_yaml(bt_strbuf_str(&encoder->bytes), out);
+}
+
+void bt_encode_list_begin(
+	struct bt_encoder *encoder, const struct bt_list_metadata *metadata, struct bt_strbuf *out)
+{
+	encoder->item_count = 0;
+	bt_arena_reset(&encoder->arena);
+	switch (encoder->encoding.media) {
+	case BT_MEDIA_PROTOBUF:
+		if (metadata != NULL) {
+			write_metadata_message(metadata, out);
+		}
+		break;
+	case BT_MEDIA_YAML:
+		begin_part(encoder, &encoder->writer);
+		write_head(encoder, metadata, &encoder->writer);
+		end_part(encoder, &encoder->writer, out);
+		break;
+	case BT_MEDIA_JSON:
+		bt_json_writer_init(&encoder->writer, out, encoder->encoding.pretty ? 2 : 0);
+		bt_json_begin_object(&encoder->writer);
+		write_head(encoder, metadata, &encoder->writer);
+		bt_json_begin_member_array(&encoder->writer, is_table(encoder) ? "rows" : "items");
+		break;
+	}
+}
+
+/** Writes one item in the encoder's view. */
+static void write_item(
+	struct bt_encoder *encoder, const struct bt_stored *stored, struct bt_json_writer *writer)
+{
+	const struct bt_json_value *object = parse(encoder, text_of(encoder, stored), 0);
+
+	switch (encoder->encoding.view) {
+	case BT_VIEW_TABLE:
+		write_row(encoder, object, writer);
+		break;
+	case BT_VIEW_METADATA:
+		/* Unlike objects in a list, items of bare metadata have kind and apiVersion. */
+		bt_json_write_value(writer, make_view(encoder, BT_VIEW_METADATA, object));
+		break;
+	case BT_VIEW_OBJECT:
+		bt_json_write_value(writer, object);
+		break;
+	}
+}
+
+static void write_yaml_item(
+	struct bt_encoder *encoder, const struct bt_stored *stored, struct bt_strbuf *out)
+{
+	struct bt_json_writer writer;
+
+	if (encoder->item_count == 0) {
+		bt_strbuf_append_c(out, is_table(encoder) ? "rows:\n" : "items:\n");
+	}
+	bt_strbuf_reset(&encoder->bytes);
+	bt_json_writer_init(&writer, &encoder->bytes, 0);
+	bt_json_begin_array(&writer);
+	write_item(encoder, stored, &writer);
+	bt_json_end_array(&writer);
+	write_yaml(bt_strbuf_str(&encoder->bytes), out);
+}
+
+void bt_encode_list_item(
+	struct bt_encoder *encoder, const struct bt_stored *stored, struct bt_strbuf *out)
+{
+	switch (encoder->encoding.media) {
+	case BT_MEDIA_PROTOBUF:
+		bt_strbuf_reset(&encoder->bytes);
+		write_message(
+			encoder, parse(encoder, text_of(encoder, stored), 0), &encoder->bytes);
+		bt_wire_write_bytes(out, 2, bt_strbuf_str(&encoder->bytes));
+		break;
+	case BT_MEDIA_YAML:
+		write_yaml_item(encoder, stored, out);
+		break;
+	case BT_MEDIA_JSON:
+		encoder->writer.out = out;
+		if (encoder->is_plain) {
+			bt_json_write_raw(&encoder->writer, text_of(encoder, stored));
+		} else {
+			write_item(encoder, stored, &encoder->writer);
+		}
+		break;
+	}
+	encoder->item_count++;
+}
+
+void bt_encode_list_end(
+	struct bt_encoder *encoder, const struct bt_list_metadata *metadata, struct bt_strbuf *out)
+{
+	switch (encoder->encoding.media) {
+	case BT_MEDIA_PROTOBUF:
+		if (metadata != NULL) {
+			write_metadata_message(metadata, out);
+		}
+		break;
+	case BT_MEDIA_YAML:
+		if (encoder->item_count == 0) {
+			bt_strbuf_append_c(out, is_table(encoder) ? "rows: []\n" : "items: []\n");
+		}
+		if (metadata != NULL) {
+			begin_part(encoder, &encoder->writer);
+			write_metadata(metadata, &encoder->writer);
+			end_part(encoder, &encoder->writer, out);
+		}
+		break;
+	case BT_MEDIA_JSON:
+		encoder->writer.out = out;
+		bt_json_end_array(&encoder->writer);
+		if (metadata != NULL) {
+			write_metadata(metadata, &encoder->writer);
+		}
+		bt_json_end_object(&encoder->writer);
+		bt_strbuf_append_char(out, '\n');
+		break;
+	}
+}
+
+void bt_encode_list_envelope(
+	struct bt_encoder *encoder, uint64_t message_bytes, struct bt_strbuf *out)
+{
+	struct bt_strbuf type = {0};
+
+	bt_arena_reset(&encoder->arena);
+	bt_wire_write_bytes(&type, 1, list_api_version(encoder));
+	bt_wire_write_bytes(&type, 2, bt_str_from(list_kind(encoder)));
+	bt_strbuf_append(out, "k8s\0", 4);
+	bt_wire_write_bytes(out, 1, bt_strbuf_str(&type));
+	bt_wire_write_varint(out, 2 << 3 | BT_WIRE_BYTES);
+	bt_wire_write_varint(out, message_bytes);
+	bt_strbuf_finish(&type);
 }
