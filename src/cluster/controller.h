@@ -486,9 +486,6 @@ struct bt_json_value *bt_tree_copy_array(
 	struct bt_arena *arena, const struct bt_json_value *value, const char *dotted_path);
 /** Returns whether the pod has succeeded or failed. */
 bool bt_tree_is_over(const struct bt_json_value *pod);
-/** Returns the first object of the array whose member `member` is this text, or NULL. */
-struct bt_json_value *bt_tree_find(
-	const struct bt_json_value *array, const char *member, struct bt_str text);
 
 /** --- the index of pods: pod_index.c --- */
 

@@ -393,7 +393,7 @@ static bool end_owner(struct bt_sync *sync, struct bt_str key, bool orphan)
 		const struct bt_json_value *dependent = resource != NULL
 			? bt_api_read(sync->hub->api, resource, dependent_key, &scratch)
 			: NULL;
-		const struct bt_json_value *reference = bt_tree_find(
+		const struct bt_json_value *reference = bt_json_element_with(
 			bt_json_array_at(dependent, "metadata.ownerReferences"), "uid", uid);
 
 		if (reference == NULL) {
@@ -407,7 +407,7 @@ static bool end_owner(struct bt_sync *sync, struct bt_str key, bool orphan)
 					    sync, resource, dependent_key, dependent, &scratch) &&
 				succeeded;
 			dependent = bt_api_read(sync->hub->api, resource, dependent_key, &scratch);
-			reference = bt_tree_find(
+			reference = bt_json_element_with(
 				bt_json_array_at(dependent, "metadata.ownerReferences"), "uid",
 				uid);
 			/*

@@ -310,7 +310,7 @@ static const struct bt_json_value *find_pod_condition(
 
 	for (uint32_t i = 0; i < patterns->count; i++) {
 		struct bt_str status = bt_json_text_at(patterns->elements[i], "status");
-		const struct bt_json_value *condition = bt_tree_find(
+		const struct bt_json_value *condition = bt_json_element_with(
 			conditions, "type", bt_json_text_at(patterns->elements[i], "type"));
 
 		if (condition != NULL &&

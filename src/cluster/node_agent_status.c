@@ -150,7 +150,7 @@ static void set_others(const struct picture *picture, struct bt_json_value *stat
 	for (uint32_t i = 0; i < containers->count; i++) {
 		const struct bt_json_value *container = containers->elements[i];
 		const struct bt_json_value *old =
-			bt_tree_find(before, "name", bt_json_text_at(container, "name"));
+			bt_json_element_with(before, "name", bt_json_text_at(container, "name"));
 		bool runs = picture->running &&
 			(!is_init ||
 				bt_str_equal_c(
@@ -180,7 +180,8 @@ static void set_containers(const struct picture *picture, struct bt_json_value *
 		const struct bt_json_value *container = containers->elements[i];
 		bt_json_append(picture->arena, list,
 			container_status(picture, container,
-				bt_tree_find(before, "name", bt_json_text_at(container, "name")),
+				bt_json_element_with(
+					before, "name", bt_json_text_at(container, "name")),
 				picture->running, picture->exit_code));
 	}
 	set_others(picture, status, "spec.initContainers", "initContainerStatuses");
@@ -266,7 +267,7 @@ struct bt_json_value *bt_agent_missing_status(
 
 	for (uint32_t i = 0; i < all->count; i++) {
 		struct bt_str type = bt_json_text_at(all->elements[i], "type");
-		if (bt_tree_find(conditions, "type", type) == NULL) {
+		if (bt_json_element_with(conditions, "type", type) == NULL) {
 			bt_json_append(arena, conditions, all->elements[i]);
 		}
 	}
@@ -362,8 +363,7 @@ static struct bt_json_value *conditions_of(
 			BT_STR_INIT("kubelet has sufficient PID available")},
 		{"Ready", "True", "KubeletReady", BT_STR_INIT("kubelet is posting ready status")},
 	};
-	struct bt_json_value *list =
-		bt_json_clone(arena, bt_json_array_at(node, "status.conditions"), false);
+	struct bt_json_value *list = bt_tree_copy_array(arena, node, "status.conditions");
 
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(conditions); i++) {
 		if (bt_condition_find(list, conditions[i].type) == NULL) {

@@ -22,7 +22,7 @@ bool bt_claim_of_entry(
 		return true;
 	}
 	const struct bt_json_value *made =
-		bt_tree_find(bt_json_array_at(pod, "status.resourceClaimStatuses"), "name",
+		bt_json_element_with(bt_json_array_at(pod, "status.resourceClaimStatuses"), "name",
 			bt_json_text_at(entry, "name"));
 	*out_name = bt_json_text_at(made, "resourceClaimName");
 	return made != NULL;
@@ -36,7 +36,8 @@ bool bt_claim_is_allocated(const struct bt_json_value *claim)
 
 bool bt_claim_is_reserved(const struct bt_json_value *claim, struct bt_str uid)
 {
-	return bt_tree_find(bt_json_array_at(claim, "status.reservedFor"), "uid", uid) != NULL;
+	return bt_json_element_with(bt_json_array_at(claim, "status.reservedFor"), "uid", uid) !=
+		NULL;
 }
 
 /* --- changes; keys: pods "ns/name", claims "#ns/name" --- */

@@ -74,9 +74,10 @@ static bool is_same_endpoint(const struct bt_json_value *before, const struct bt
 	static const char *const texts[] = {
 		"status.podIP", "status.phase", "spec.nodeName", "metadata.deletionTimestamp"};
 	const struct bt_json_value *ready[] = {
-		bt_tree_find(
+		bt_json_element_with(
 			bt_json_array_at(before, "status.conditions"), "type", BT_STR("Ready")),
-		bt_tree_find(bt_json_array_at(after, "status.conditions"), "type", BT_STR("Ready")),
+		bt_json_element_with(
+			bt_json_array_at(after, "status.conditions"), "type", BT_STR("Ready")),
 	};
 
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(texts); i++) {

@@ -92,17 +92,6 @@ bool bt_sync_delete(
 	return is_done;
 }
 
-struct bt_json_value *bt_tree_find(
-	const struct bt_json_value *array, const char *member, struct bt_str text)
-{
-	for (uint32_t i = 0; i < array->count; i++) {
-		if (bt_str_equal(bt_json_text_at(array->elements[i], member), text)) {
-			return array->elements[i];
-		}
-	}
-	return NULL;
-}
-
 /* --- keys, reads, writes --- */
 
 void bt_hub_enqueue_group(struct bt_hub *hub, const struct bt_groups *groups, struct bt_str group)

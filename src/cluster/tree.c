@@ -302,7 +302,7 @@ bool bt_disrupt_pod(struct bt_sync *sync, struct bt_str key, const char *reason,
 	if (pod == NULL || (bt_tree_is_deleting(pod) && grace_seconds != 0)) {
 		return true;
 	}
-	conditions = bt_json_clone(arena, bt_json_array_at(pod, "status.conditions"), false);
+	conditions = bt_tree_copy_array(arena, pod, "status.conditions");
 	if (!bt_tree_is_over(pod) &&
 		bt_tree_set_condition(arena, conditions, &condition, false, sync->now_ns)) {
 		/*

@@ -198,6 +198,17 @@ bool bt_json_has_text(const struct bt_json_value *array, struct bt_str text)
 	return false;
 }
 
+struct bt_json_value *bt_json_element_with(
+	const struct bt_json_value *array, const char *dotted_path, struct bt_str text)
+{
+	for (uint32_t i = 0; i < array->count; i++) {
+		if (bt_str_equal(bt_json_text_at(array->elements[i], dotted_path), text)) {
+			return array->elements[i];
+		}
+	}
+	return NULL;
+}
+
 void bt_json_remove_text(struct bt_json_value *array, struct bt_str text)
 {
 	uint32_t kept = 0;

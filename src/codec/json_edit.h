@@ -52,6 +52,9 @@ void bt_json_insert(struct bt_arena *arena, struct bt_json_value *array, uint32_
 void bt_json_remove_at(struct bt_json_value *array, uint32_t index);
 /** Returns true if the array has a string element that equals text. */
 bool bt_json_has_text(const struct bt_json_value *array, struct bt_str text);
+/** Returns the first object of the array whose member at the dotted path is this text, or NULL. */
+struct bt_json_value *bt_json_element_with(
+	const struct bt_json_value *array, const char *dotted_path, struct bt_str text);
 /** Removes all elements of the array that equal text. */
 void bt_json_remove_text(struct bt_json_value *array, struct bt_str text);
 

@@ -6,12 +6,7 @@
 
 struct bt_json_value *bt_condition_find(const struct bt_json_value *conditions, const char *type)
 {
-	for (uint32_t i = 0; i < conditions->count; i++) {
-		if (bt_str_equal_c(bt_json_text_at(conditions->elements[i], "type"), type)) {
-			return conditions->elements[i];
-		}
-	}
-	return NULL;
+	return bt_json_element_with(conditions, "type", bt_str_from(type));
 }
 
 bool bt_condition_is(const struct bt_json_value *conditions, const char *type, const char *status)

@@ -17,18 +17,8 @@
 
 static const char *const container_lists[] = {
 	"containers", "initContainers", "ephemeralContainers"};
-static const char *const status_lists[] = {
-	"containerStatuses", "initContainerStatuses", "ephemeralContainerStatuses"};
-
-static const struct bt_json_value *find_named(const struct bt_json_value *list, struct bt_str name)
-{
-	for (uint32_t i = 0; i < list->count; i++) {
-		if (bt_str_equal(bt_json_text_at(list->elements[i], "name"), name)) {
-			return list->elements[i];
-		}
-	}
-	return NULL;
-}
+static const char *const status_lists[] = {"status.containerStatuses",
+	"status.initContainerStatuses", "status.ephemeralContainerStatuses"};
 
 static void append_names(struct bt_strbuf *text, const struct bt_json_value *list)
 {
@@ -50,7 +40,8 @@ static struct bt_str choose_container(
 	const struct bt_json_value *containers = bt_json_array_at(spec, "containers");
 	if (name.length != 0) {
 		for (size_t i = 0; i < BT_ARRAY_LENGTH(container_lists); i++) {
-			if (find_named(bt_json_array_at(spec, container_lists[i]), name) != NULL) {
+			if (bt_json_element_with(bt_json_array_at(spec, container_lists[i]), "name",
+				    name) != NULL) {
 				return name;
 			}
 		}
@@ -81,9 +72,8 @@ static const struct bt_json_value *find_status(
 	const struct bt_json_value *pod, struct bt_str container)
 {
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(status_lists); i++) {
-		const struct bt_json_value *found = find_named(
-			bt_json_array_at(bt_json_object_at(pod, "status"), status_lists[i]),
-			container);
+		const struct bt_json_value *found = bt_json_element_with(
+			bt_json_array_at(pod, status_lists[i]), "name", container);
 		if (found != NULL) {
 			return found;
 		}

@@ -477,15 +477,10 @@ static void cell_roles(struct bt_table_row *row)
 /** Writes the node's first address whose type is row->path. */
 static void cell_address(struct bt_table_row *row)
 {
-	const struct bt_json_value *addresses = bt_json_array_at(row->object, "status.addresses");
-	for (uint32_t i = 0; i < addresses->count; i++) {
-		if (bt_str_equal_c(bt_json_text_at(addresses->elements[i], "type"), row->path)) {
-			bt_strbuf_append_str(
-				&row->text, bt_json_text_at(addresses->elements[i], "address"));
-			return;
-		}
-	}
-	bt_strbuf_append_c(&row->text, "<none>");
+	const struct bt_json_value *address = bt_json_element_with(
+		bt_json_array_at(row->object, "status.addresses"), "type", bt_str_from(row->path));
+	bt_strbuf_append_str(&row->text,
+		address != NULL ? bt_json_text_at(address, "address") : BT_STR("<none>"));
 }
 
 static void cell_external_ip(struct bt_table_row *row)

@@ -8,6 +8,7 @@
 #include "base/duration.h"
 #include "base/nanoseconds.h"
 #include "base/printable.h"
+#include "codec/json_edit.h"
 #include "cli/command.h"
 #include "cli/processes.h"
 #include "cli/replay/replay_run.h"
@@ -115,17 +116,6 @@ static void add_cell(struct bt_table *table, const struct bt_json_value *value, 
 	bt_table_end_cell(table);
 }
 
-/** Find the element with this name in a list; NULL: none. */
-static const struct bt_json_value *find_named(const struct bt_json_value *list, struct bt_str name)
-{
-	for (uint32_t i = 0; list != NULL && i < list->count; i++) {
-		if (bt_str_equal(bt_json_find_str(list->elements[i], "name"), name)) {
-			return list->elements[i];
-		}
-	}
-	return NULL;
-}
-
 /** A row of the table; list not NULL: one row for each element of the first alternative's list. */
 struct row {
 	const char *list;
@@ -175,7 +165,8 @@ static void write_rows(
 		for (uint32_t k = 0; k < comparison->count && k < SHOWN_MAX; k++) {
 			const struct bt_json_value *value = comparison->alternatives[k].answer;
 			if (first != NULL) {
-				value = find_named(bt_json_find(value, row->list), name);
+				value = bt_json_element_with(
+					bt_json_array_at(value, row->list), "name", name);
 			}
 			add_cell(table, bt_json_find_path(value, row->path), row->format);
 		}
