@@ -241,16 +241,6 @@ static int read_line(struct bt_line_reader *reader, bool *out_more, struct berth
 	}
 }
 
-static bool is_blank(struct bt_str line)
-{
-	for (uint32_t i = 0; i < line.length; i++) {
-		if (line.data[i] != ' ' && line.data[i] != '\t' && line.data[i] != '\r') {
-			return false;
-		}
-	}
-	return true;
-}
-
 int bt_line_reader_next(struct bt_line_reader *reader, struct bt_str *out_line, bool *out_more,
 	struct berth_error *err)
 {
@@ -260,7 +250,7 @@ int bt_line_reader_next(struct bt_line_reader *reader, struct bt_str *out_line, 
 		if (result < 0) {
 			return result;
 		}
-	} while (more && is_blank(bt_strbuf_str(&reader->line)));
+	} while (more && bt_str_trim(bt_strbuf_str(&reader->line), " \t\r").length == 0);
 	*out_line = bt_strbuf_str(&reader->line);
 	*out_more = more;
 	return 0;

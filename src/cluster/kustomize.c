@@ -431,11 +431,10 @@ static int add_value(struct folder *folder, const char *field, struct bt_json_va
 static int add_pair(struct folder *folder, const char *field, struct bt_json_value *data,
 	struct bt_str pair, bool unquote)
 {
-	int64_t equals = bt_str_find_char(pair, '=');
-	struct bt_str key = bt_str_sub(pair, 0, equals < 0 ? pair.length : (uint32_t)equals);
-	struct bt_str value = bt_str_sub(pair, (uint32_t)(equals + 1), BT_STR_MAX);
+	struct bt_str value = pair;
+	struct bt_str key = bt_str_cut(&value, '=');
 	char first = value.length >= 2 ? value.data[0] : '\0';
-	if (equals <= 0) {
+	if (value.data == NULL || key.length == 0) {
 		return bt_error_set(folder->err, BERTH_ERR_INVALID,
 			"-k %s: %s: %.*s is not KEY=VALUE", folder->path, field, BT_STR_ARG(pair));
 	}
@@ -473,9 +472,7 @@ static int add_environment(
 		text = bt_str_sub(text, 3, BT_STR_MAX); /* a byte order mark */
 	}
 	while (result == 0 && text.length != 0) {
-		int64_t end = bt_str_find_char(text, '\n');
-		struct bt_str line = end < 0 ? text : bt_str_sub(text, 0, (uint32_t)end);
-		text = end < 0 ? BT_STR("") : bt_str_sub(text, (uint32_t)end + 1, BT_STR_MAX);
+		struct bt_str line = bt_str_cut(&text, '\n');
 		while (line.length != 0 && (line.data[0] == ' ' || line.data[0] == '\t')) {
 			line = bt_str_sub(line, 1, BT_STR_MAX);
 		}

@@ -233,11 +233,11 @@ static void attempt_ended(void *context)
 	/* Completing an eviction may append further evictions to the list. */
 	for (uint32_t i = 0; i < writes->evictions.count; i++) {
 		struct bt_cluster_writes_eviction eviction = writes->evictions.items[i];
-		struct bt_str key = bt_str_from(eviction.key);
-		uint32_t slash = (uint32_t)bt_str_find_char(key, '/');
+		struct bt_str name = bt_str_from(eviction.key);
+		struct bt_str namespace_ = bt_str_cut(&name, '/');
 		struct berth_error err = BERTH_ERROR_INIT;
-		int result = perform_eviction(writes, bt_str_sub(key, 0, slash),
-			bt_str_sub(key, slash + 1, key.length), bt_str_from(eviction.status), &err);
+		int result = perform_eviction(
+			writes, namespace_, name, bt_str_from(eviction.status), &err);
 		berth_error_finish(&err);
 		bt_preemption_complete(eviction.ticket.executor, eviction.ticket.id, result);
 		free_eviction(&eviction);

@@ -279,20 +279,16 @@ static int add_pairs(
 /** Check the syntax "cert,key" or "cert,key:name,name". */
 static int check_sni(struct bt_str text, struct berth_error *err)
 {
-	int64_t colon = bt_str_find_char(text, ':');
-	struct bt_str files = colon < 0 ? text : bt_str_sub(text, 0, (uint32_t)colon);
+	struct bt_str names = text;
+	struct bt_str files = bt_str_cut(&names, ':');
+	struct bt_str name;
 	int64_t comma = bt_str_find_char(files, ',');
 	if (comma <= 0 || comma + 1 == files.length || bt_str_find_last_char(files, ',') != comma) {
 		return bt_error_set(err, BERTH_ERR_INVALID,
 			"expected comma separated certificate and key file paths");
 	}
-	if (colon >= 0) {
-		struct bt_str names = bt_str_sub(text, (uint32_t)colon + 1, text.length);
-		struct bt_str name;
-		if (!bt_comma_next(&names, &name)) {
-			return bt_error_set(
-				err, BERTH_ERR_INVALID, "empty names list is not allowed");
-		}
+	if (names.data != NULL && !bt_comma_next(&names, &name)) {
+		return bt_error_set(err, BERTH_ERR_INVALID, "empty names list is not allowed");
 	}
 	return 0;
 }

@@ -19,18 +19,16 @@
 /** Read "cert,key:name,name"; the syntax was checked when the flag was parsed. */
 static struct bt_sni_certificate read_sni(struct bt_str text, struct bt_arena *arena)
 {
-	int64_t colon = bt_str_find_char(text, ':');
-	struct bt_str files = colon < 0 ? text : bt_str_sub(text, 0, (uint32_t)colon);
-	struct bt_str rest =
-		colon < 0 ? BT_STR("") : bt_str_sub(text, (uint32_t)colon + 1, text.length);
-	uint32_t comma = (uint32_t)bt_str_find_char(files, ',');
+	struct bt_str names = text;
+	struct bt_str key = bt_str_cut(&names, ':');
+	struct bt_str certificate = bt_str_cut(&key, ',');
 	struct bt_sni_certificate sni = {
-		.certificate_file = bt_str_trim(bt_str_sub(files, 0, comma), " "),
-		.key_file = bt_str_trim(bt_str_sub(files, comma + 1, files.length), " "),
+		.certificate_file = bt_str_trim(certificate, " "),
+		.key_file = bt_str_trim(key, " "),
 	};
 	struct bt_str name;
-	sni.names.items = BT_ARENA_NEW_ARRAY(arena, struct bt_str, rest.length / 2 + 1);
-	while (bt_comma_next(&rest, &name)) {
+	sni.names.items = BT_ARENA_NEW_ARRAY(arena, struct bt_str, names.length / 2 + 1);
+	while (bt_comma_next(&names, &name)) {
 		sni.names.items[sni.names.count++] = bt_str_trim(name, " ");
 	}
 	return sni;

@@ -72,10 +72,9 @@ static void use_rules(struct bt_daemon_options *options, const struct allow_rule
 	for (uint32_t i = 0; i < rules->count; i++) {
 		struct bt_str key = rules->items[i].key;
 		struct bt_str rest = rules->items[i].values;
-		uint32_t comma = (uint32_t)bt_str_find_char(key, ',');
 		struct bt_str value;
-		items[i].metric = bt_str_sub(key, 0, comma);
-		items[i].label = bt_str_sub(key, comma + 1, key.length);
+		items[i].metric = bt_str_cut(&key, ',');
+		items[i].label = key;
 		items[i].values.items =
 			BT_ARENA_NEW_ARRAY(arena, struct bt_str, rest.length / 2 + 1);
 		while (bt_comma_next(&rest, &value)) {

@@ -20,18 +20,12 @@ const char *const *bt_custom_metrics_versions(struct bt_str group)
 
 /**
  * Cuts the text before the separator off `*rest`, and trims the blanks around the cut text. false:
- * there is no separator.
+ * there is no separator, and `*rest` is spoilt.
  */
 static bool cut_at(struct bt_str *rest, char separator, struct bt_str *out)
 {
-	int64_t at = bt_str_find_char(*rest, separator);
-
-	if (at < 0) {
-		return false;
-	}
-	*out = bt_str_trim(bt_str_sub(*rest, 0, (uint32_t)at), BT_STR_SPACE);
-	*rest = bt_str_sub(*rest, (uint32_t)at + 1, BT_STR_MAX);
-	return true;
+	*out = bt_str_trim(bt_str_cut(rest, separator), BT_STR_SPACE);
+	return rest->data != NULL;
 }
 
 /** Parses "queue=mail,kind=slow". */
@@ -40,17 +34,13 @@ static bool parse_labels(struct bt_str text, struct bt_arena *arena, struct bt_s
 	struct bt_json_value *labels = bt_json_new(arena, BT_JSON_OBJECT);
 
 	while (text.length != 0) {
-		struct bt_str pair;
-		struct bt_str name;
-		if (!cut_at(&text, ',', &pair)) {
-			pair = bt_str_trim(text, BT_STR_SPACE);
-			text = BT_STR("");
-		}
-		if (!cut_at(&pair, '=', &name) || name.length == 0) {
+		struct bt_str value = bt_str_cut(&text, ',');
+		struct bt_str name = bt_str_trim(bt_str_cut(&value, '='), BT_STR_SPACE);
+		if (value.data == NULL || name.length == 0) {
 			return false;
 		}
 		bt_json_set(arena, labels, name,
-			bt_json_new_str(arena, bt_str_trim(pair, BT_STR_SPACE)));
+			bt_json_new_str(arena, bt_str_trim(value, BT_STR_SPACE)));
 	}
 	*out = bt_str_map_from_json(arena, labels);
 	return true;
@@ -74,10 +64,7 @@ static bool parse_entry(const struct bt_api *api, struct bt_str *rest, struct bt
 	} else if (!cut_at(rest, '=', &out->name)) {
 		return false;
 	}
-	if (!cut_at(rest, ',', &level)) {
-		level = bt_str_trim(*rest, BT_STR_SPACE);
-		*rest = BT_STR("");
-	}
+	level = bt_str_trim(bt_str_cut(rest, ','), BT_STR_SPACE);
 	return out->name.length != 0 && parse_labels(labels, arena, &out->labels) &&
 		bt_usage_level(api, level, &out->value);
 }

@@ -392,10 +392,9 @@ static bool write_options(struct bt_front_call *call)
 		0) {
 		return false;
 	}
-	struct bt_str text = call->front->wire->header(call->exchange, "User-Agent");
-	int64_t slash = bt_str_find_char(text, '/');
-	text = slash < 0 ? text : bt_str_sub(text, 0, (uint32_t)slash);
-	call->api.user_agent = text.length != 0 ? bt_str_sub(text, 0, 128) : BT_STR("unknown");
+	struct bt_str agent = call->front->wire->header(call->exchange, "User-Agent");
+	struct bt_str name = bt_str_cut(&agent, '/');
+	call->api.user_agent = name.length != 0 ? bt_str_sub(name, 0, 128) : BT_STR("unknown");
 	return true;
 }
 

@@ -26,8 +26,7 @@ static struct bt_str host_of(struct bt_str text)
 		int64_t end = bt_str_find_char(text, ']');
 		return end < 0 ? text : bt_str_sub(text, 1, (uint32_t)end - 1);
 	}
-	int64_t colon = bt_str_find_char(text, ':');
-	return colon < 0 ? text : bt_str_sub(text, 0, (uint32_t)colon);
+	return bt_str_cut(&text, ':');
 }
 
 /*
