@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include "base/alloc.h"
+#include "base/text_set.h"
 #include "lib/aggregate.h"
 #include "compat/predicate.h"
 
@@ -42,7 +43,7 @@ struct berth_equivalence_cache {
 	struct bt_map class_by_key;
 	uint64_t serial;
 	BT_VEC(struct berth_equivalence_node_cache *) nodes;
-	struct bt_map node_by_name;
+	struct bt_text_set node_names; /* by index in nodes */
 	uint64_t hits;
 	uint64_t misses;
 };
@@ -122,16 +123,9 @@ static uint64_t hash_of_answer(uint32_t predicate, uint32_t class_id)
 static struct berth_equivalence_node_cache *find_node(
 	const struct berth_equivalence_cache *cache, struct bt_str name)
 {
-	uint64_t hash = bt_str_hash(name);
+	uint32_t index = bt_text_set_find(&cache->node_names, name);
 
-	BT_MAP_EACH (&cache->node_by_name, hash, index) {
-		struct berth_equivalence_node_cache *node = cache->nodes.items[index];
-
-		if (bt_str_equal(node->name, name)) {
-			return node;
-		}
-	}
-	return NULL;
+	return index != BT_MAP_NONE ? cache->nodes.items[index] : NULL;
 }
 
 struct berth_equivalence_node_cache *berth_equivalence_cache_get_node_cache(
@@ -145,7 +139,7 @@ struct berth_equivalence_node_cache *berth_equivalence_cache_get_node_cache(
 	node = BT_NEW(struct berth_equivalence_node_cache);
 	node->name = bt_lib_own_text(node_name);
 	bt_vec_push(&cache->nodes, node);
-	bt_map_insert(&cache->node_by_name, bt_str_hash(node_name), cache->nodes.count - 1);
+	bt_text_set_append(&cache->node_names, node->name);
 	return node;
 }
 
@@ -185,7 +179,7 @@ void berth_equivalence_cache_destroy(struct berth_equivalence_cache *cache)
 		bt_free(node);
 	}
 	bt_vec_finish(&cache->nodes);
-	bt_map_finish(&cache->node_by_name);
+	bt_text_set_finish(&cache->node_names);
 	bt_vec_finish(&cache->classes);
 	bt_map_finish(&cache->class_by_key);
 	bt_state_destroy(cache->tables);

@@ -413,8 +413,8 @@ const struct bt_node_statuses *bt_lib_node_statuses(const struct berth_node_to_s
 	*memory = (struct bt_node_statuses){.absent = outside->absent};
 	for (uint32_t i = 0; i < outside->entries.count; i++) {
 		struct bt_node_status_entry entry = {
-			bt_state_snapshot_find(state, outside->entries.items[i].node_name),
-			outside->entries.items[i].status};
+			bt_state_snapshot_find(state, outside->names.items.items[i]),
+			outside->entries.items[i]};
 
 		if (entry.slot != BT_SLOT_NONE) {
 			bt_vec_push(&memory->entries, entry);

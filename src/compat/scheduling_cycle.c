@@ -178,7 +178,7 @@ struct berth_str berth_fit_error_text(
 		/* The message counts reasons, so the slots of the entries can be any numbers. */
 		memory.absent = map->absent;
 		for (uint32_t i = 0; i < map->entries.count; i++) {
-			struct bt_node_status_entry entry = {i, map->entries.items[i].status};
+			struct bt_node_status_entry entry = {i, map->entries.items[i]};
 
 			bt_vec_push(&memory.entries, entry);
 		}

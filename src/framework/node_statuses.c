@@ -5,7 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/bitset.h"
-#include "base/map.h"
+#include "base/text_set.h"
 
 static bool in_snapshot(const struct bt_state *state, uint32_t slot)
 {
@@ -180,14 +180,9 @@ uint32_t bt_node_statuses_count_for_code(const struct bt_node_statuses *statuses
 	return count;
 }
 
-struct reason_count {
-	struct bt_str reason;
-	uint64_t count;
-};
-
 struct histogram {
-	struct bt_map map;
-	BT_VEC(struct reason_count) reasons;
+	struct bt_text_set reasons;
+	BT_VEC(uint64_t) counts; /* by the position of the reason */
 };
 
 static void count_status(
@@ -195,22 +190,13 @@ static void count_status(
 {
 	for (uint32_t i = 0; i < bt_status_all_reason_count(status); i++) {
 		struct bt_str reason = bt_status_all_reason_at(status, i);
-		uint64_t hash = bt_str_hash(reason);
-		struct reason_count *found = NULL;
+		uint32_t at = bt_text_set_find(&histogram->reasons, reason);
 
-		BT_MAP_EACH (&histogram->map, hash, index) {
-			struct reason_count *entry = &histogram->reasons.items[index];
-			if (bt_str_equal(entry->reason, reason)) {
-				found = entry;
-				break;
-			}
-		}
-		if (found != NULL) {
-			found->count += count;
+		if (at != BT_MAP_NONE) {
+			histogram->counts.items[at] += count;
 		} else {
-			struct reason_count fresh = {reason, count};
-			bt_map_insert(&histogram->map, hash, histogram->reasons.count);
-			bt_vec_push(&histogram->reasons, fresh);
+			bt_text_set_append(&histogram->reasons, reason);
+			bt_vec_push(&histogram->counts, count);
 		}
 	}
 }
@@ -219,7 +205,7 @@ static void count_status(
 static void append_lines(const struct histogram *histogram, struct bt_strbuf *out)
 {
 	struct bt_str some[16];
-	uint32_t count = histogram->reasons.count;
+	uint32_t count = histogram->counts.count;
 	struct bt_str *lines =
 		count <= BT_ARRAY_LENGTH(some) ? some : BT_NEW_ARRAY(struct bt_str, count);
 	struct bt_strbuf text = {0};
@@ -227,7 +213,7 @@ static void append_lines(const struct histogram *histogram, struct bt_strbuf *ou
 
 	for (uint32_t i = 0; i < count; i++) {
 		size_t start = text.length;
-		uint64_t number = histogram->reasons.items[i].count;
+		uint64_t number = histogram->counts.items[i];
 		char digits[20];
 		size_t digit = sizeof(digits);
 
@@ -237,7 +223,7 @@ static void append_lines(const struct histogram *histogram, struct bt_strbuf *ou
 		} while (number != 0);
 		bt_strbuf_append(&text, &digits[digit], sizeof(digits) - digit);
 		bt_strbuf_append_char(&text, ' ');
-		bt_strbuf_append_str(&text, histogram->reasons.items[i].reason);
+		bt_strbuf_append_str(&text, histogram->reasons.items.items[i]);
 		lines[i].length = (uint32_t)(text.length - start);
 	}
 	/* The text is complete and does not move any more, so pointers into it are valid. */
@@ -291,16 +277,21 @@ static void fill_histogram(
 	}
 }
 
+static void finish_histogram(struct histogram *histogram)
+{
+	bt_text_set_finish(&histogram->reasons);
+	bt_vec_finish(&histogram->counts);
+}
+
 void bt_fit_error_visit_reasons(const struct bt_node_statuses *statuses, uint32_t node_count,
 	void (*visit)(void *context, struct bt_str reason, uint64_t count), void *context)
 {
 	struct histogram histogram;
 	fill_histogram(&histogram, statuses, node_count);
-	for (uint32_t i = 0; i < histogram.reasons.count; i++) {
-		visit(context, histogram.reasons.items[i].reason, histogram.reasons.items[i].count);
+	for (uint32_t i = 0; i < histogram.counts.count; i++) {
+		visit(context, histogram.reasons.items.items[i], histogram.counts.items[i]);
 	}
-	bt_vec_finish(&histogram.reasons);
-	bt_map_finish(&histogram.map);
+	finish_histogram(&histogram);
 }
 
 void bt_fit_error_append_reasons(
@@ -309,6 +300,5 @@ void bt_fit_error_append_reasons(
 	struct histogram histogram;
 	fill_histogram(&histogram, statuses, node_count);
 	append_lines(&histogram, out);
-	bt_vec_finish(&histogram.reasons);
-	bt_map_finish(&histogram.map);
+	finish_histogram(&histogram);
 }

@@ -5,14 +5,9 @@
  * NodeToStatus (spec 02 section 2): a map that a caller fills, or a read-only view of the statuses
  * of a cycle.
  */
-#include "base/map.h"
+#include "base/text_set.h"
 #include "berth/status.h"
 #include "framework/node_statuses.h"
-
-struct bt_named_status {
-	struct bt_str node_name; /* in the arena of the map */
-	struct bt_status status;
-};
 
 struct berth_node_to_status {
 	/* In a view, both of these pointers are set; in a map, both are NULL. */
@@ -22,8 +17,8 @@ struct berth_node_to_status {
 	 * The content of a map; unused in a view. absent is the status of nodes without an entry.
 	 */
 	struct bt_arena arena;
-	BT_VEC(struct bt_named_status) entries;
-	struct bt_map by_name; /* by the hash of the node's name: index in entries */
+	struct bt_text_set names;         /* of nodes; texts are in the arena */
+	BT_VEC(struct bt_status) entries; /* by the position of the node's name */
 	struct bt_status absent;
 };
 

@@ -157,19 +157,9 @@ void berth_plugin_to_status_set(struct berth_plugin_to_status *map, struct berth
 			return;
 		}
 	}
-	if (map->count == map->capacity) {
-		uint32_t capacity = bt_vec_grown_capacity(map->capacity, (uint64_t)map->count + 1);
-		struct berth_plugin_status *items = BT_ARENA_NEW_ARRAY(
-			bt_arena_of(arena), struct berth_plugin_status, capacity);
+	struct berth_plugin_status entry = {bt_arena_str(bt_arena_of(arena), plugin), status};
 
-		if (map->count != 0) {
-			memcpy(items, map->items, map->count * sizeof(*items));
-		}
-		map->items = items;
-		map->capacity = capacity;
-	}
-	map->items[map->count++] =
-		(struct berth_plugin_status){bt_arena_str(bt_arena_of(arena), plugin), status};
+	bt_arena_push(bt_arena_of(arena), map, entry);
 }
 
 struct berth_status berth_status_merge(
@@ -210,21 +200,10 @@ void berth_node_to_status_destroy(struct berth_node_to_status *statuses)
 	if (statuses == NULL) {
 		return;
 	}
+	bt_text_set_finish(&statuses->names);
 	bt_vec_finish(&statuses->entries);
-	bt_map_finish(&statuses->by_name);
 	bt_arena_finish(&statuses->arena);
 	bt_free(statuses);
-}
-
-/** Returns the index of the node's entry, or the number of entries if the node has none. */
-static uint32_t find_entry(const struct berth_node_to_status *statuses, struct berth_str node_name)
-{
-	BT_MAP_EACH (&statuses->by_name, bt_str_hash(node_name), index) {
-		if (bt_str_equal(statuses->entries.items[index].node_name, node_name)) {
-			return index;
-		}
-	}
-	return statuses->entries.count;
 }
 
 void berth_node_to_status_set(struct berth_node_to_status *statuses, struct berth_str node_name,
@@ -233,16 +212,15 @@ void berth_node_to_status_set(struct berth_node_to_status *statuses, struct bert
 	if (is_view(statuses)) {
 		return;
 	}
-	uint32_t index = find_entry(statuses, node_name);
+	struct bt_status copy = bt_status_copy(status, &statuses->arena);
+	uint32_t index = bt_text_set_find(&statuses->names, node_name);
 
-	if (index == statuses->entries.count) {
-		struct bt_named_status entry = {
-			.node_name = bt_arena_str(&statuses->arena, node_name)};
-
-		bt_map_insert(&statuses->by_name, bt_str_hash(node_name), index);
-		bt_vec_push(&statuses->entries, entry);
+	if (index != BT_MAP_NONE) {
+		statuses->entries.items[index] = copy;
+	} else {
+		bt_text_set_append(&statuses->names, bt_arena_str(&statuses->arena, node_name));
+		bt_vec_push(&statuses->entries, copy);
 	}
-	statuses->entries.items[index].status = bt_status_copy(status, &statuses->arena);
 }
 
 void berth_node_to_status_set_absent(
@@ -263,10 +241,9 @@ struct berth_status berth_node_to_status_get(
 			? bt_node_statuses_get(statuses->statuses, statuses->state, slot)
 			: statuses->statuses->absent;
 	}
-	uint32_t index = find_entry(statuses, node_name);
+	uint32_t index = bt_text_set_find(&statuses->names, node_name);
 
-	return index < statuses->entries.count ? statuses->entries.items[index].status
-					       : statuses->absent;
+	return index != BT_MAP_NONE ? statuses->entries.items[index] : statuses->absent;
 }
 
 uint32_t berth_node_to_status_count(const struct berth_node_to_status *statuses)
@@ -294,7 +271,7 @@ struct berth_str berth_node_to_status_at(const struct berth_node_to_status *stat
 			: BT_STR("");
 	}
 	if (out_status != NULL) {
-		*out_status = statuses->entries.items[index].status;
+		*out_status = statuses->entries.items[index];
 	}
-	return statuses->entries.items[index].node_name;
+	return statuses->names.items.items[index];
 }

@@ -103,24 +103,19 @@ static struct bt_measured_group *find_owner(struct bt_measure *measure, const st
 	} else {
 		bt_strbuf_append_c(&name, "no controller");
 	}
-	uint64_t hash = bt_str_hash(bt_strbuf_str(&name));
-	struct bt_measured_group *group = NULL;
-	BT_MAP_EACH (&measure->owner_map, hash, index) {
-		if (bt_str_equal(measure->owners.items[index]->name, bt_strbuf_str(&name))) {
-			group = measure->owners.items[index];
-			break;
-		}
-	}
-	if (group == NULL && measure->owners.count > BT_MEASURE_OWNERS_MAX) {
-		group = measure->owners.items[BT_MEASURE_OWNERS_MAX];
-	} else if (group == NULL) {
-		bool is_last = measure->owners.count == BT_MEASURE_OWNERS_MAX;
-		group = add_group(measure, is_last ? BT_STR("others") : bt_strbuf_str(&name), 0);
+	uint32_t index = bt_text_set_find(&measure->owner_names, bt_strbuf_str(&name));
+	if (index == BT_MAP_NONE && measure->owners.count > BT_MEASURE_OWNERS_MAX) {
+		index = BT_MEASURE_OWNERS_MAX;
+	} else if (index == BT_MAP_NONE) {
+		index = measure->owners.count;
+		bool is_last = index == BT_MEASURE_OWNERS_MAX;
+		struct bt_measured_group *group =
+			add_group(measure, is_last ? BT_STR("others") : bt_strbuf_str(&name), 0);
 		bt_vec_push(&measure->owners, group);
-		bt_map_insert(&measure->owner_map, hash, measure->owners.count - 1);
+		bt_text_set_append(&measure->owner_names, group->name);
 	}
 	bt_strbuf_finish(&name);
-	return group;
+	return measure->owners.items[index];
 }
 
 static void add_wait(
@@ -489,7 +484,7 @@ void bt_measure_finish(struct bt_measure *measure)
 {
 	bt_vec_finish(&measure->priorities);
 	bt_vec_finish(&measure->owners);
-	bt_map_finish(&measure->owner_map);
+	bt_text_set_finish(&measure->owner_names);
 	bt_vec_finish(&measure->resources);
 	bt_vec_finish(&measure->samples);
 	bt_vec_finish(&measure->requests);

@@ -89,7 +89,7 @@ struct bt_measure {
 	struct bt_waits waits;                         /* of all pods */
 	BT_VEC(struct bt_measured_group *) priorities; /* highest first, after bt_measure_end */
 	BT_VEC(struct bt_measured_group *) owners;
-	struct bt_map owner_map;
+	struct bt_text_set owner_names; /* by index in owners */
 	BT_VEC(struct bt_measured_resource) resources;
 	BT_VEC(struct bt_measured_sample) samples;
 	BT_VEC(struct bt_measured_request) requests;

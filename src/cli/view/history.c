@@ -29,7 +29,7 @@ void bt_history_init(struct bt_history *history, int64_t now_ns)
 	};
 	bt_arena_init(&history->names, 0);
 	for (uint32_t i = 0; i < BT_HISTORY_RESOURCES_FIXED; i++) {
-		bt_vec_push(&history->resources, bt_str_from(fixed_resources[i]));
+		bt_text_set_append(&history->resources, bt_str_from(fixed_resources[i]));
 	}
 }
 
@@ -66,44 +66,35 @@ void bt_history_finish(struct bt_history *history)
 	bt_vec_finish(&history->versions);
 	bt_vec_finish(&history->nodes);
 	bt_vec_finish(&history->requests);
-	bt_vec_finish(&history->resources);
+	bt_text_set_finish(&history->resources);
 	bt_vec_finish(&history->rejected_ns);
 	bt_map_finish(&history->current);
-	bt_map_finish(&history->node_names);
+	bt_text_set_finish(&history->node_names);
 	bt_map_finish(&history->request_map);
 	bt_arena_finish(&history->names);
 }
 
 /** --- amounts --- */
 
-static uint32_t find_resource(struct bt_history *history, struct bt_str name)
-{
-	for (uint32_t i = 0; i < history->resources.count; i++) {
-		if (bt_str_equal(history->resources.items[i], name)) {
-			return i;
-		}
-	}
-	bt_vec_push(&history->resources, bt_arena_str(&history->names, name));
-	return history->resources.count - 1;
-}
-
 /** Returns amounts that the caller owns. */
 static struct bt_amounts read_amounts(
 	struct bt_history *history, const struct bt_resource *resource, int64_t pods)
 {
 	for (uint32_t i = 0; i < resource->scalar_count; i++) {
-		(void)find_resource(
-			history, resource->scalars[i].name); /* adds the resource if it is new */
+		if (!bt_text_set_has(&history->resources, resource->scalars[i].name)) {
+			bt_text_set_append(&history->resources,
+				bt_arena_str(&history->names, resource->scalars[i].name));
+		}
 	}
-	struct bt_amounts amounts = {
-		BT_NEW_ARRAY(int64_t, history->resources.count), history->resources.count};
+	uint32_t count = history->resources.items.count;
+	struct bt_amounts amounts = {BT_NEW_ARRAY(int64_t, count), count};
 	amounts.items[BT_HISTORY_CPU] = resource->cpu_milli;
 	amounts.items[BT_HISTORY_MEMORY] = resource->memory_bytes;
 	amounts.items[BT_HISTORY_EPHEMERAL_STORAGE] = resource->ephemeral_storage_bytes;
 	amounts.items[BT_HISTORY_PODS] = pods;
 	for (uint32_t i = 0; i < resource->scalar_count; i++) {
 		const struct bt_scalar_resource *scalar = &resource->scalars[i];
-		amounts.items[find_resource(history, scalar->name)] = scalar->value;
+		amounts.items[bt_text_set_find(&history->resources, scalar->name)] = scalar->value;
 	}
 	return amounts;
 }
@@ -136,12 +127,7 @@ static uint32_t share_request(struct bt_history *history, struct bt_amounts amou
 
 uint32_t bt_history_find_node(const struct bt_history *history, struct bt_str name)
 {
-	BT_MAP_EACH (&history->node_names, bt_str_hash(name), id) {
-		if (bt_str_equal(history->nodes.items[id].name, name)) {
-			return id;
-		}
-	}
-	return BT_HISTORY_NONE;
+	return bt_text_set_find(&history->node_names, name);
 }
 
 /** May reallocate the nodes. */
@@ -153,7 +139,7 @@ static uint32_t find_or_add_node(struct bt_history *history, struct bt_str name)
 			.name = bt_arena_str(&history->names, name), .version = BT_HISTORY_NONE};
 		id = history->nodes.count;
 		bt_vec_push(&history->nodes, node);
-		bt_map_insert(&history->node_names, bt_str_hash(name), id);
+		bt_text_set_append(&history->node_names, node.name);
 	}
 	return id;
 }

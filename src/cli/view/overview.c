@@ -35,8 +35,8 @@ static void write_amounts(
 static void write_resources(const struct bt_history *history, struct bt_json_writer *json)
 {
 	bt_json_begin_member_array(json, "resources");
-	for (uint32_t i = 0; i < history->resources.count; i++) {
-		bt_json_write_str(json, history->resources.items[i]);
+	for (uint32_t i = 0; i < history->resources.items.count; i++) {
+		bt_json_write_str(json, history->resources.items.items[i]);
 	}
 	bt_json_end_array(json);
 }
@@ -80,7 +80,7 @@ static void write_node(
 			node->status.conditions.items[i].status);
 	}
 	bt_json_write(json, "}, unschedulable: %b, allocatable:", node->spec.unschedulable);
-	write_amounts(json, allocatable->items, allocatable->count, history->resources.count);
+	write_amounts(json, allocatable->items, allocatable->count, history->resources.items.count);
 	bt_json_end_object(json);
 }
 
@@ -90,7 +90,7 @@ void bt_overview_write(const struct bt_history *history, int64_t at_ns, uint64_t
 	struct bt_strbuf *out)
 {
 	struct bt_json_writer json;
-	uint32_t resource_count = history->resources.count;
+	uint32_t resource_count = history->resources.items.count;
 	uint32_t row_count = 0;
 	uint32_t pending_count = 0;
 	uint32_t gated_count = 0;
@@ -186,7 +186,8 @@ bool bt_overview_write_node(
 			(int64_t)(pod->spec.priority.present ? pod->spec.priority.value : 0),
 			version->created_ns / BT_NS_PER_MS,
 			pod->metadata.deletion_timestamp != NULL);
-		write_amounts(&json, request->items, request->count, history->resources.count);
+		write_amounts(
+			&json, request->items, request->count, history->resources.items.count);
 		bt_json_end_object(&json);
 		bt_object_allow_pack(version->object);
 	}
@@ -340,7 +341,7 @@ void bt_overview_write_samples(const struct bt_history *history, int64_t from_ns
 	uint32_t steps, struct bt_strbuf *out)
 {
 	struct bt_json_writer json;
-	uint32_t resource_count = history->resources.count;
+	uint32_t resource_count = history->resources.items.count;
 	size_t row = (size_t)steps + 1;
 	struct samples samples = {.from_ns = from_ns,
 		.step_ns = to_ns - from_ns > steps ? (to_ns - from_ns) / (steps - 1) : 1,

@@ -9,6 +9,7 @@
 #include "api/resources.h"
 #include "base/flags.h"
 #include "base/map.h"
+#include "base/text_set.h"
 #include "cluster/manifests.h"
 #include "codec/json.h"
 #include "net/http_server.h"
@@ -67,12 +68,12 @@ struct bt_history {
 	BT_VEC(struct bt_version) versions; /* sorted by from_ns */
 	struct bt_map current;              /* kind, namespace, name -> current version */
 	BT_VEC(struct bt_history_node) nodes;
-	struct bt_map node_names;
+	struct bt_text_set node_names; /* by index in nodes */
 	BT_VEC(struct bt_amounts) requests;
 	struct bt_map request_map;
-	BT_VEC(struct bt_str) resources; /* names by index */
-	BT_VEC(int64_t) rejected_ns;     /* sorted times when pods were found unschedulable */
-	uint32_t ended_count;            /* versions that are no longer current */
+	struct bt_text_set resources; /* names by index */
+	BT_VEC(int64_t) rejected_ns;  /* sorted times when pods were found unschedulable */
+	uint32_t ended_count;         /* versions that are no longer current */
 	struct bt_arena names;
 };
 
