@@ -166,9 +166,7 @@ static struct bt_status pre_filter_remove_pod(struct bt_plugin *plugin,
 	for (uint32_t i = 0; data != NULL && i < data->count; i++) {
 		if (bt_str_equal(data->items[i].name, pod_to_remove->name) &&
 			bt_str_equal(data->items[i].namespace_, pod_to_remove->namespace_)) {
-			memmove(&data->items[i], &data->items[i + 1],
-				(data->count - i - 1) * sizeof(*data->items));
-			data->count--;
+			bt_vec_remove_ordered(data, i);
 			break;
 		}
 	}

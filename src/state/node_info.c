@@ -226,9 +226,7 @@ static bool remove_added_pod(struct bt_node_info *info, struct bt_arena *arena, 
 			continue;
 		}
 		change_pod(info, arena, shape, -1);
-		memmove(&info->added_pods.items[i], &info->added_pods.items[i + 1],
-			(info->added_pods.count - i - 1) * sizeof(*info->added_pods.items));
-		info->added_pods.count--;
+		bt_vec_remove_ordered(&info->added_pods, i);
 		return true;
 	}
 	return false;
