@@ -194,14 +194,13 @@ void bt_object_encode_json(enum bt_kind kind, const void *value, struct bt_json_
 int bt_object_merge_patch(enum bt_kind kind, const void *value, struct bt_str patch,
 	struct bt_object **out_object, struct berth_error *err)
 {
-	struct bt_arena arena;
+	struct bt_arena arena = {0};
 	struct bt_strbuf text = {0};
 	struct bt_json_writer writer;
 	struct bt_json_reader reader;
 	struct bt_json_value *document;
 	struct bt_json_value *changes;
 
-	bt_arena_init(&arena, 0);
 	bt_json_writer_init(&writer, &text, 0);
 	bt_object_encode_json(kind, value, &writer);
 	int result = bt_json_parse(&arena, bt_strbuf_str(&text), true, &document, err);

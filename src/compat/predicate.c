@@ -199,7 +199,6 @@ static struct berth_predicate_metadata *create_metadata(
 	metadata->data = data;
 	metadata->ignored_extended_resources = predicates->ignored.items;
 	metadata->ignored_extended_resource_count = predicates->ignored.count;
-	bt_arena_init(&data->arena, 0);
 	bt_cycle_state_init(&data->cycle, &data->arena, BERTH_PREDICATE__COUNT);
 	bt_pod_info_init_pending(predicates->state, bt_const_pod_of(pod), &data->info);
 	struct bt_resource request =

@@ -129,10 +129,9 @@ bool bt_advice_accepts(const struct bt_advice *advice, const struct bt_pod_info 
 	struct bt_plugin *plugin = (struct bt_plugin *)(uintptr_t)advice->plugin;
 	struct bt_pre_filter_result narrowed = {0};
 	struct bt_cycle_state cycle;
-	struct bt_arena arena;
+	struct bt_arena arena = {0};
 	struct bt_status status = BT_STATUS_OK;
 
-	bt_arena_init(&arena, 0);
 	bt_cycle_state_init(&cycle, &arena, advice->cycle->plugin_count);
 	if (plugin->ops->pre_filter != NULL) {
 		status = plugin->ops->pre_filter(plugin, &cycle, pod, &narrowed);

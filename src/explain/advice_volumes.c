@@ -220,7 +220,7 @@ static uint32_t find_disk_holders(const struct bt_advice *advice, uint32_t *out_
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < pod_count && i < HOLDERS_TRIED_MAX && count < 2; i++) {
-		struct bt_arena arena;
+		struct bt_arena arena = {0};
 		struct bt_node_info node;
 		struct bt_pod_info pod;
 
@@ -228,7 +228,6 @@ static uint32_t find_disk_holders(const struct bt_advice *advice, uint32_t *out_
 		if (bt_plugin_pod_spec(&pod)->volumes.count == 0) {
 			continue;
 		}
-		bt_arena_init(&arena, 0);
 		bt_node_info_init_without_pods(
 			&node, advice->engine->state, advice->node->slot, &arena);
 		bt_node_info_add_pod(&node, &arena, &pod);
@@ -360,7 +359,7 @@ static uint32_t find_leaver(const struct bt_advice *advice)
 	uint32_t tried = 0;
 
 	for (uint32_t i = 0; i < pod_count && tried < LEAVERS_TRIED_MAX; i++) {
-		struct bt_arena arena;
+		struct bt_arena arena = {0};
 		struct bt_node_info node;
 		struct bt_pod_info pod;
 		bool enough;
@@ -371,7 +370,6 @@ static uint32_t find_leaver(const struct bt_advice *advice)
 			continue;
 		}
 		tried++;
-		bt_arena_init(&arena, 0);
 		bt_node_info_copy(&node, advice->node, &arena);
 		enough = bt_node_info_remove_pod(&node, &arena, &pod, NULL) == 0 &&
 			bt_advice_accepts(advice, advice->pod, &node);

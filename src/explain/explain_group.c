@@ -717,7 +717,6 @@ int bt_explain_group(struct bt_scheduler *scheduler, const struct bt_pod *const 
 	struct bt_str namespace_ = pods[0]->metadata.namespace_;
 	const struct bt_group_members *members = bt_pod_groups_find(state, namespace_, name);
 	*out = (struct bt_group_explanation){.message = BT_STR("")};
-	bt_arena_init(&run.arena, 0);
 	out->scheduled_count = members != NULL ? members->scheduled_count : 0;
 	run.group = bt_object_store_find(&state->objects, BT_KIND_POD_GROUP, namespace_, name);
 	describe_group(&run);

@@ -719,14 +719,11 @@ int bt_capacity_compute(const struct bt_capacity_question *question,
 		uint32_t most = own_pods < asked.max ? own_pods : asked.max;
 		session = (struct bt_capacity_session){.question = &asked, .answer = out_answer};
 		*out_answer = (struct bt_capacity_answer){.member_count = asked.spec_count};
-		bt_arena_init(&out_answer->arena, 0);
-		bt_arena_init(&session.copy_arena, 0);
 		bt_manifests_init(&session.cluster);
 		out_answer->members = BT_ARENA_NEW_ARRAY(
 			&out_answer->arena, struct bt_capacity_member, asked.spec_count);
 		session.runners = BT_NEW_ARRAY(struct bt_capacity_runner, asked.spec_count);
 		for (uint32_t i = 0; i < asked.spec_count; i++) {
-			bt_arena_init(&out_answer->members[i].stop_arena, 0);
 			out_answer->members[i].spec = &asked.specs[i];
 			session.runners[i].member = &out_answer->members[i];
 			session.runners[i].uid_front =

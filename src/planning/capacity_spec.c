@@ -16,7 +16,6 @@
 void bt_capacity_specs_init(struct bt_capacity_specs *specs, struct bt_manifests *cluster)
 {
 	*specs = (struct bt_capacity_specs){.cluster = cluster};
-	bt_arena_init(&specs->arena, 0);
 }
 
 void bt_capacity_specs_finish(struct bt_capacity_specs *specs)

@@ -192,13 +192,12 @@ static void capacity_append_device_shortage(struct bt_capacity_session *session,
 	struct bt_capacity_runner *runner, struct bt_strbuf *text)
 {
 	struct bt_state *state = session->engine->state;
-	struct bt_arena arena;
+	struct bt_arena arena = {0};
 	struct bt_pod copy;
 	if (state->dra == NULL ||
 		!bt_capacity_next_copy(session, (uint32_t)(runner - session->runners), &copy)) {
 		return;
 	}
-	bt_arena_init(&arena, 0);
 	struct measuring measuring = {.session = session, .arena = &arena};
 	(void)bt_capacity_make_claims(session, &copy, &arena);
 	collect_claims(&measuring, runner->member, &copy);

@@ -218,7 +218,6 @@ const char *bt_departure_name(enum bt_departure departure)
 void bt_whatif_init(struct bt_whatif *whatif, const struct bt_manifests *base)
 {
 	*whatif = (struct bt_whatif){.base = base};
-	bt_arena_init(&whatif->arena, 0);
 	bt_manifests_init(&whatif->work);
 	bt_manifests_copy(base, NULL, &whatif->work);
 	bt_whatif_sync_marks(whatif);

@@ -412,8 +412,7 @@ static bool selects(struct bt_whatif *whatif, uint32_t set_index, uint32_t node_
 	const struct bt_daemon_set *set =
 		bt_object_value(whatif->work.objects.items[set_index].object, BT_KIND_DAEMON_SET);
 	const struct bt_manifests_object *node = &whatif->work.objects.items[node_index];
-	struct bt_arena scratch;
-	bt_arena_init(&scratch, 0);
+	struct bt_arena scratch = {0};
 	struct bt_required_node_affinity affinity =
 		bt_required_node_affinity_parse(&set->spec.template_.spec, &scratch);
 	bool matches = bt_required_node_affinity_matches(

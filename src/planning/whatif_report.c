@@ -28,7 +28,6 @@ int bt_whatif_side_init(struct bt_whatif_side *side, bt_scheduler_create_fn *cre
 		return result;
 	}
 	bt_manifests_init(&side->cluster);
-	bt_arena_init(&side->arena, 0);
 	return 0;
 }
 

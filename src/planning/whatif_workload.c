@@ -287,8 +287,7 @@ static bool same_template(struct bt_whatif *whatif, const struct bt_object *old_
 	if (old_template == NULL || new_template == NULL) {
 		return true;
 	}
-	struct bt_arena scratch;
-	bt_arena_init(&scratch, 0);
+	struct bt_arena scratch = {0};
 	struct bt_pod_spec old_spec = old_template->spec;
 	struct bt_pod_spec new_spec = new_template->spec;
 	bt_pod_spec_default(&old_spec, whatif->pod_level, &scratch);

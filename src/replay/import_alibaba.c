@@ -126,8 +126,7 @@ static int import_nodes(
 {
 	const struct bt_str *values;
 	struct bt_strbuf text = {0};
-	struct bt_arena arena;
-	bt_arena_init(&arena, 0);
+	struct bt_arena arena = {0};
 	struct bt_str time = bt_time_text(&arena, bt_import_start_ns(import));
 	int result = select_columns(rows, node_columns, NODE_COLUMN__COUNT, err);
 	while (result >= 0 && (result = bt_rows_next(rows, &values, err)) == 1) {
@@ -272,7 +271,7 @@ static int draw_pods(struct bt_import *import, const struct drawing *drawing,
 	const struct bt_import_request *request, int64_t gpus, struct berth_error *err)
 {
 	struct bt_prng prng;
-	struct bt_arena arena;
+	struct bt_arena arena = {0};
 	struct bt_strbuf text = {0};
 	int64_t wanted_milli = gpus * request->inflate_milli;
 	int64_t asked_milli = 0;
@@ -287,7 +286,6 @@ static int draw_pods(struct bt_import *import, const struct drawing *drawing,
 			gpus == 0 ? "no node has a GPU" : "no pod requests a GPU");
 	}
 	bt_prng_init(&prng, (uint64_t)request->seed);
-	bt_arena_init(&arena, 0);
 	for (uint32_t i = 0; asked_milli < wanted_milli && result == 0; i++) {
 		struct drawn_row row =
 			drawing->rows.items[bt_prng_below(&prng, drawing->rows.count)];
@@ -327,9 +325,8 @@ static int import_pods(struct bt_import *import, struct bt_rows *rows, struct dr
 {
 	const struct bt_str *values;
 	struct bt_strbuf text = {0};
-	struct bt_arena arena;
+	struct bt_arena arena = {0};
 	int64_t last_seconds = 0;
-	bt_arena_init(&arena, 0);
 	int result = select_columns(rows, pod_columns, POD_COLUMN__COUNT, err);
 	while (result >= 0 && (result = bt_rows_next(rows, &values, err)) == 1) {
 		int64_t amounts[POD_COLUMN__COUNT] = {0};
@@ -379,7 +376,6 @@ int bt_import_alibaba_gpu_2023(
 	struct drawing drawing = {0};
 	int64_t gpus = 0;
 	int result = 0;
-	bt_arena_init(&drawing.arena, 0);
 	for (uint32_t i = 0; i < request->path_count && result == 0; i++) {
 		struct bt_rows *rows = NULL;
 		result = bt_rows_open(request->paths[i], &rows, err);

@@ -315,7 +315,6 @@ int bt_import_azure_packing_2020(
 		return bt_error_set(err, BERTH_ERR_INVALID,
 			"the trace has no machines: say how many there are with --machines N");
 	}
-	bt_arena_init(&azure.arena, 0);
 	int result = sqlite3_open_v2(azure.path, &azure.database, SQLITE_OPEN_READONLY, NULL) ==
 			SQLITE_OK
 		? 0

@@ -565,7 +565,6 @@ int bt_import_google_2019(
 	struct source *sources = BT_NEW_ARRAY(struct source, request->path_count);
 	bool has_table[TABLE__COUNT] = {false};
 	int result = 0;
-	bt_arena_init(&google.arena, 0);
 	for (uint32_t i = 0; i < request->path_count && result == 0; i++) {
 		result = bt_rows_open(request->paths[i], &sources[i].rows, err);
 		if (result == 0) {

@@ -227,11 +227,10 @@ static int read_lives(struct bt_lives *lives, struct bt_recording_parts *parts,
 	bt_replay_warn_fn *warn, void *context, struct berth_error *err)
 {
 	struct bt_recording_line line;
-	struct bt_arena arena;
+	struct bt_arena arena = {0};
 	struct bt_strbuf key = {0};
 	int64_t gap_ns = 0;
 	int result;
-	bt_arena_init(&arena, 0);
 	lives->start_ns = -1;
 	while ((result = bt_recording_parts_next(parts, &line, err)) == 1) {
 		lives->start_ns = lives->start_ns < 0 ? parts->start_ns : lives->start_ns;

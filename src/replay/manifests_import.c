@@ -267,7 +267,6 @@ int bt_import_manifests(
 	manifests.cluster.warn = request->warn;
 	manifests.cluster.warn_context = request->warn_context;
 	bt_expansion_init(&manifests.expansion, &manifests.cluster);
-	bt_arena_init(&manifests.arena, 0);
 	bt_prng_init(&manifests.prng, (uint64_t)request->seed);
 	for (uint32_t i = 0; i < request->path_count && result == 0; i++) {
 		result = bt_manifests_read(&manifests.cluster, request->paths[i], err);

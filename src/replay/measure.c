@@ -476,8 +476,6 @@ static void take_sample(
 void bt_measure_init(struct bt_measure *measure)
 {
 	*measure = (struct bt_measure){0};
-	bt_arena_init(&measure->arena, 0);
-	bt_arena_init(&measure->scratch, 0);
 }
 
 void bt_measure_finish(struct bt_measure *measure)

@@ -357,8 +357,6 @@ int bt_recording_open(
 	struct bt_recording_reader *reader = BT_NEW(struct bt_recording_reader);
 	reader->lines = lines;
 	reader->path = bt_strndup(path, strlen(path));
-	bt_arena_init(&reader->header_arena, 0);
-	bt_arena_init(&reader->arena, 0);
 	result = read_header(reader, err);
 	if (result < 0) {
 		bt_recording_close(reader);
@@ -548,8 +546,7 @@ static void write_header(
 	struct bt_recording_writer *writer, const struct bt_recording_header *header)
 {
 	struct bt_json_writer json;
-	struct bt_arena arena;
-	bt_arena_init(&arena, 0);
+	struct bt_arena arena = {0};
 	bt_json_writer_init(&json, &writer->text, 0);
 	bt_json_begin_object(&json);
 	bt_json_write_member_int64(&json, "berthrec", BT_RECORDING_VERSION);

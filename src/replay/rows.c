@@ -179,8 +179,6 @@ int bt_rows_open(const char *path, struct bt_rows **out_rows, struct berth_error
 	struct bt_rows *rows = BT_NEW(struct bt_rows);
 	rows->path = path;
 	rows->lines = lines;
-	bt_arena_init(&rows->header_arena, 0);
-	bt_arena_init(&rows->arena, 0);
 	result = bt_line_reader_next(lines, &line, &more, err);
 	if (result == 0 && more) {
 		line = bt_arena_str(&rows->header_arena, line);
@@ -248,9 +246,8 @@ bool bt_rows_has(const struct bt_rows *rows, const char *name)
 	if (!rows->is_json) {
 		return find_column(rows, name) < rows->column_count;
 	}
-	struct bt_arena arena;
+	struct bt_arena arena = {0};
 	struct bt_json_value *value = NULL;
-	bt_arena_init(&arena, 0);
 	bool has = bt_json_parse(&arena, rows->first, false, &value, NULL) == 0 &&
 		bt_json_find_path(value, name) != NULL;
 	bt_arena_finish(&arena);

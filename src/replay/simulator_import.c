@@ -239,7 +239,6 @@ int bt_import_simulator(
 	struct simulator simulator = {.import = import};
 	int result = 0;
 	bt_change_import_init(&simulator.changes, import);
-	bt_arena_init(&simulator.arena, 0);
 	for (uint32_t i = 0; i < request->path_count && result == 0; i++) {
 		result = read_file(&simulator, request->paths[i], err);
 	}

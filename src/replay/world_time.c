@@ -162,8 +162,6 @@ int bt_replay_run(const struct bt_replay_options *options, struct bt_lives *live
 		return result;
 	}
 	replay.engine = bt_scheduler_engine(replay.scheduler);
-	bt_arena_init(&replay.arena, 0);
-	bt_arena_init(&replay.step_arena, 0);
 	bt_heap_init(&replay.ends, NULL, NULL);
 	bt_object_store_init(&replay.nodes);
 	result = run(&replay, err);

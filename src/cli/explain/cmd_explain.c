@@ -185,7 +185,6 @@ static int explain(const struct options *options, struct bt_simulation *simulati
 		read_events(&report->events, &options->line.source, &report->pod->metadata);
 	}
 	objects.nodes = BT_NEW_ARRAY(const struct bt_node *, cluster->objects.count);
-	bt_arena_init(&objects.arena, 0);
 	int result =
 		bt_explain(simulation->engine, report->pod, &explain_options, &explanation, err);
 	if (result == 0) {
@@ -276,7 +275,6 @@ static int answer_many(const void *context, struct bt_simulation *simulation, st
 	simulation->keep_bound = true;
 	int result = bt_simulation_load(simulation, err);
 	objects.nodes = BT_NEW_ARRAY(const struct bt_node *, simulation->cluster->objects.count);
-	bt_arena_init(&objects.arena, 0);
 	if (result == 0 && !options->all) {
 		result = bt_explain_pod_group_write(simulation, &options->reference,
 			&explain_options, options->line.format, out, err);

@@ -98,8 +98,7 @@ static int parse_amount(const char *flag, const char *text, const char *most,
 {
 	struct bt_quantity quantity;
 	struct bt_quantity limit;
-	struct bt_arena arena;
-	bt_arena_init(&arena, 0);
+	struct bt_arena arena = {0};
 	int result = bt_quantity_parse(bt_str_from(most), &arena, &limit, err);
 	if (result == 0) {
 		result = bt_quantity_parse(bt_str_from(text), &arena, &quantity, err);

@@ -239,9 +239,8 @@ static int check(void *context, struct berth_error *err)
 	if (result < 0 || options->rotate_size_text == NULL) {
 		return result;
 	}
-	struct bt_arena arena;
+	struct bt_arena arena = {0};
 	struct bt_quantity quantity;
-	bt_arena_init(&arena, 0);
 	result = bt_quantity_parse(bt_str_from(options->rotate_size_text), &arena, &quantity, err);
 	int64_t bytes = result == 0 ? bt_quantity_value(&quantity) : 0;
 	if (result == 0 && bytes <= 0) {

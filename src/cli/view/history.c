@@ -27,7 +27,6 @@ void bt_history_init(struct bt_history *history, int64_t now_ns)
 		.revision = 1,
 		.nodes_revision = 1, /* a browser page without nodes sends 0 */
 	};
-	bt_arena_init(&history->names, 0);
 	for (uint32_t i = 0; i < BT_HISTORY_RESOURCES_FIXED; i++) {
 		bt_text_set_append(&history->resources, bt_str_from(fixed_resources[i]));
 	}
@@ -149,8 +148,7 @@ static void read_pod(
 {
 	static const struct bt_resource_gates gates = {
 		.pod_level_resources = true, .in_place_pod_level_resources = true};
-	struct bt_arena arena;
-	bt_arena_init(&arena, 0);
+	struct bt_arena arena = {0};
 	struct bt_pod_resources resources = bt_pod_resources_compute(pod, &gates, &arena);
 	version->request = share_request(history, read_amounts(history, &resources.requested, 1));
 	version->node = pod->spec.node_name.length != 0
@@ -239,8 +237,7 @@ static void begin_version(
 		version.node = find_or_add_node(history, node->metadata.name);
 		struct bt_history_node *entry = &history->nodes.items[version.node];
 		struct bt_resource allocatable = {0};
-		struct bt_arena arena;
-		bt_arena_init(&arena, 0);
+		struct bt_arena arena = {0};
 		bt_resource_add(&allocatable,
 			node->status.allocatable.count != 0 ? &node->status.allocatable
 							    : &node->status.capacity,
@@ -391,8 +388,7 @@ int bt_history_take_files(
 static struct bt_object *complete_pod(struct bt_object *object)
 {
 	struct bt_pod pod = *(const struct bt_pod *)bt_object_value(object, BT_KIND_POD);
-	struct bt_arena arena;
-	bt_arena_init(&arena, 0);
+	struct bt_arena arena = {0};
 	bt_pod_spec_default(&pod.spec, true, &arena);
 	bt_pod_default_affinity(&pod, &arena);
 	struct bt_object *completed = bt_object_create(BT_KIND_POD, &pod);

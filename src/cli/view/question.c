@@ -445,7 +445,6 @@ int bt_question_start(struct bt_questions *questions, struct bt_str request,
 	question->answered = answered;
 	question->context = context;
 	question->questions = questions;
-	bt_arena_init(&question->arena, 0);
 	int result = read_question(question, request, err);
 	if (result < 0) {
 		destroy(question);

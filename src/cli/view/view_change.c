@@ -378,7 +378,6 @@ struct bt_view_change *bt_view_change_start(struct bt_view_changes *changes, str
 	change->changes = changes;
 	change->answered = answered;
 	change->context = context;
-	bt_arena_init(&change->arena, 0);
 	bt_vec_push(&changes->list, change);
 	if (read_change(change, request, err) < 0) {
 		destroy(change);

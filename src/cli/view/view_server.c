@@ -418,7 +418,6 @@ static void serve_request(void *context, struct bt_http_exchange *exchange)
 	struct bt_str path = bt_http_path(exchange);
 	call->server = context;
 	call->exchange = exchange;
-	bt_arena_init(&call->arena, 0);
 	bt_http_set_data(exchange, call);
 	if (!is_own_host(call)) {
 		answer_error(call, 421, "this server does not have the name that was asked for");

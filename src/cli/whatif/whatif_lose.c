@@ -814,7 +814,6 @@ int bt_whatif_lose_each(const struct bt_lose_options *options, struct bt_whatif_
 	struct bt_strbuf *out, struct berth_error *err)
 {
 	struct losing losing = {.options = options, .side = side};
-	bt_arena_init(&losing.arena, 0);
 	/* As in a cluster, pods that lost their node may preempt others. */
 	side->simulation.preempt = true;
 	side->simulation.keep_bound = true;
