@@ -11,18 +11,6 @@
 #include "client/file.h"
 #include "net/http_proxy.h"
 
-static bool is_scheme(struct bt_str text)
-{
-	for (uint32_t i = 0; i < text.length; i++) {
-		char byte = text.data[i];
-		bool is_other = bt_is_digit(byte) || byte == '+' || byte == '-' || byte == '.';
-		if (!bt_is_letter(byte) && (i == 0 || !is_other)) {
-			return false;
-		}
-	}
-	return text.length > 0;
-}
-
 /** Derives base_url and is_tls from server (spec 13 section 4.5). */
 static int client_config_derive_url(struct bt_client_config *config, struct berth_error *err)
 {
@@ -37,9 +25,13 @@ static int client_config_derive_url(struct bt_client_config *config, struct bert
 	}
 	/* Refuse bytes that are not allowed in URLs or would change the request. */
 	if (!bt_str_is_visible(config->server, "\"<>\\^`{|}") || parts.host.length == 0 ||
-		(parts.scheme.length == 0 ? path.length > 1 : !is_scheme(parts.scheme))) {
-		return bt_error_set_quoted(err, BERTH_ERR_INVALID,
-			"host must be a URL or a host:port pair: ", config->server, "");
+		(parts.scheme.length == 0 && path.length > 1)) {
+		struct bt_strbuf shown = {0};
+		bt_http_url_append_redacted(&shown, config->server);
+		int result = bt_error_set_quoted(err, BERTH_ERR_INVALID,
+			"host must be a URL or a host:port pair: ", bt_strbuf_str(&shown), "");
+		bt_strbuf_finish(&shown);
+		return result;
 	}
 	if (parts.scheme.length == 0) {
 		/* A URL without a scheme means https if any TLS option is set, else http. */
@@ -194,7 +186,7 @@ static void check_cluster(
 		bt_strbuf_append_c(&text, " for cluster ");
 		bt_strbuf_append_quoted(&text, name);
 		bt_strbuf_append_c(&text, ": unsupported scheme ");
-		bt_strbuf_append_quoted(&text, is_scheme(scheme) ? scheme : BT_STR(""));
+		bt_strbuf_append_quoted(&text, scheme);
 		add_problem(problems, "%s, must be http, https, or socks5", bt_strbuf_c(&text));
 		bt_strbuf_finish(&shown);
 		bt_strbuf_finish(&text);

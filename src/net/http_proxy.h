@@ -21,8 +21,8 @@ struct bt_http_url {
 };
 
 /**
- * Splits a URL without checks. scheme: "" if no "://" precedes path, query and fragment. host
- * includes brackets and port; is_v6 and port are not set.
+ * Splits a URL without checks. scheme: "" if no scheme with "://" precedes path, query and
+ * fragment. host includes brackets and port; is_v6 and port are not set.
  */
 struct bt_http_url bt_http_url_split_text(struct bt_str url);
 /**

@@ -227,6 +227,10 @@ START_TEST(test_client_config__edge_13_10_servers)
 		"host must be a URL or a host:port pair: \"h\\r\\nX: y\"");
 	expect_entry_error("{server: 'https://'}", "{}",
 		"host must be a URL or a host:port pair: \"https://\"");
+	expect_entry_error("{server: '1http://h'}", "{}",
+		"host must be a URL or a host:port pair: \"1http://h\"");
+	expect_entry_error("{server: '1http://u:secret@h'}", "{}",
+		"host must be a URL or a host:port pair: \"1http:xxxxx@h\"");
 	expect_entry_error("{server: 'ftp://h'}", "{}", "unsupported protocol scheme \"ftp\"");
 	expect_entry_error("{server: 'https://u:secret@h'}", "{}",
 		"user information in the server's URL is not supported");

@@ -256,6 +256,7 @@ START_TEST(test_http_proxy__passwords_are_not_shown)
 		{"u:p@h", "u:xxxxx@h"},
 		{"http://:p@", "http://:xxxxx@"},
 		{"u:p@h/a://b", "u:xxxxx@h/a://b"},
+		{"1http://u:p@h", "1http:xxxxx@h"},
 		{"", ""},
 	};
 
