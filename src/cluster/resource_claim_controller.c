@@ -4,12 +4,14 @@
  * scheduler, and releases claims of finished pods. Spec: 14b section 6.8.
  */
 #include "api/resource_claim.h"
+#include "cluster/owners.h"
 #include "cluster/tree.h"
 
 struct claimer {
 	struct bt_groups missing; /* pods, by the key of a template that does not exist */
 	struct bt_groups
-		unreserved; /* assigned pods, by the key of a claim that is not allocated */
+		unreserved;     /* assigned pods, by the key of a claim that is not allocated */
+	struct bt_groups owned; /* claims, by the uid of their owner */
 };
 
 /* --- claims --- */
@@ -90,6 +92,7 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 			bt_hub_enqueue(hub, observed->key);
 		}
 	} else if (observed->kind == BT_HUB_CLAIMS) {
+		bt_owners_group(&self->owned, observed);
 		bt_hub_enqueue_group(hub, &self->unreserved, observed->key);
 		if (observed->type != BT_CHANGE_DELETED) {
 			enqueue_claim(hub, observed->key);
@@ -110,6 +113,27 @@ static void report_failure(
 {
 	bt_sync_event(sync, "Warning", "FailedResourceClaimCreation", "PodResourceClaim %.*s: %.*s",
 		BT_STR_ARG(bt_json_text_at(entry, "name")), BT_STR_ARG(why));
+}
+
+/**
+ * Returns the name of the claim that was made for an entry, although the pod's status does not name
+ * the claim, because the write of the status failed; "": there is none.
+ */
+static struct bt_str find_made_claim(struct bt_sync *sync, const struct bt_json_value *entry)
+{
+	const struct claimer *self = sync->data;
+
+	BT_GROUPS_EACH (&self->owned, bt_json_text_at(sync->object, "metadata.uid"), at) {
+		struct bt_str key = bt_groups_key(&self->owned, at);
+		const struct bt_json_value *claim =
+			bt_hub_read(sync->hub, BT_HUB_CLAIMS, key, sync->arena);
+		if (bt_str_equal(bt_json_find_str(bt_json_object_at(claim, "metadata.annotations"),
+					 BT_POD_CLAIM_NAME_ANNOTATION),
+			    bt_json_text_at(entry, "name"))) {
+			return bt_key_name(key);
+		}
+	}
+	return BT_STR("");
 }
 
 /**
@@ -207,7 +231,8 @@ static bool sync_pod(struct bt_sync *sync)
 		if (!bt_claim_of_entry(pod, entry, &claim) || claim.length == 0 ||
 			!bt_hub_exists(sync->hub, BT_HUB_CLAIMS,
 				bt_api_key(arena, bt_key_namespace(sync->key), claim))) {
-			claim = make_claim(sync, entry);
+			claim = find_made_claim(sync, entry);
+			claim = claim.length != 0 ? claim : make_claim(sync, entry);
 		}
 		if (claim.length != 0) {
 			bt_json_put(arena, made, "[{name: %s, resourceClaimName: %s}]",
@@ -314,7 +339,7 @@ const struct bt_controller_ops bt_resource_claim_ops = {
 	.watches =
 		BT_WATCH(BT_HUB_PODS) | BT_WATCH(BT_HUB_CLAIMS) | BT_WATCH(BT_HUB_CLAIM_TEMPLATES),
 	.data_bytes = sizeof(struct claimer),
-	.group_count = 2,
+	.group_count = 3,
 	.observe = observe,
 	.sync = sync,
 };

@@ -3,6 +3,7 @@
 
 #include "cluster.h"
 #include "codec/json_edit.h"
+#include "refusal.h"
 #include "test_main.h"
 
 #define CLAIMS "resourceclaims.resource.k8s.io"
@@ -12,6 +13,9 @@
 #define TEMPLATE \
 	"{'metadata':{'name':'t'},'spec':{'metadata':{'labels':{'a':'b'}},'spec':{'devices':{" \
 	"'requests':[{'name':'r','exactly':{'deviceClassName':'x'}}]}}}}"
+
+/** Longer than the delays of the retries. */
+#define LONG_MS 200000
 
 static const char *claim_key(struct cluster *cluster)
 {
@@ -328,7 +332,28 @@ START_TEST(test_claims__quotas_say_what_is_used)
 }
 END_TEST
 
-BT_TEST_MAIN("claims", test_claims__made_from_templates, test_claims__refusals_are_reported,
+START_TEST(test_claims__a_refused_status_makes_no_second_claim)
+{
+	struct cluster cluster;
+	const struct bt_api_resource *claims;
+
+	cluster_init(&cluster, "resourceclaim-controller");
+	claims = bt_resources_builtin(
+		bt_api_resources(cluster.api.api), "resource.k8s.io", "resourceclaims");
+	cluster_create(&cluster, "resourceclaimtemplates.resource.k8s.io", "default/", TEMPLATE);
+	refusal_begin(cluster.api.api, "", "pods/status", "UPDATE", "false");
+	cluster_create(&cluster, "pods", "default/", POD);
+	cluster_run(&cluster, LONG_MS);
+	refusal_end(cluster.api.api);
+	cluster_run(&cluster, LONG_MS);
+	ck_assert(cluster_has(&cluster, CLAIMS, claim_key(&cluster)));
+	ck_assert_uint_eq(bt_store_count(bt_api_store(cluster.api.api), claims->collection), 1);
+	cluster_finish(&cluster);
+}
+END_TEST
+
+BT_TEST_MAIN("claims", test_claims__made_from_templates,
+	test_claims__a_refused_status_makes_no_second_claim, test_claims__refusals_are_reported,
 	test_claims__deleted_claim_is_made_again, test_claims__freed_by_the_last_user,
 	test_claims__reserved_for_a_pod_that_is_gone,
 	test_claims__allocated_and_not_reserved_is_left_alone,
