@@ -1043,11 +1043,15 @@ static bool sync(struct bt_sync *sync)
 		bt_owners_adopt_pods(sync, &pass.self->selectors, NULL, BT_JOB_FINALIZER)) {
 		return true;
 	}
+	/* A refused adoption is tried again, but does not keep the Job's pods from counting. */
+	bool is_refused = sync->failed;
+	sync->failed = false;
 	pass.index_limit = pass.indexed ? pass.index_limit : -1;
 	count_pods(&pass);
 	if (sync->failed) {
 		return false;
 	}
+	sync->failed = is_refused;
 	/* Create and delete pods only after all finished pods are counted. */
 	if (!pass.more && !finished && !bt_tree_is_deleting(job)) {
 		create_or_delete_pods(&pass, suspended);

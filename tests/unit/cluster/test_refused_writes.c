@@ -304,6 +304,36 @@ START_TEST(test_refused_writes__finalizer_of_a_suspended_pod)
 }
 END_TEST
 
+START_TEST(test_refused_writes__adoption_by_a_job)
+{
+	struct world world;
+	struct bt_str pods[8];
+	struct bt_str text;
+
+	world_init(&world);
+	world_create(&world, "batch", "jobs",
+		"{'metadata':{'name':'j'},'spec':{'template':{'spec':{'restartPolicy':'Never',"
+		"'containers':[{'name':'c','image':'i:1'}]}}}}",
+		201);
+	world_settle(&world);
+	ck_assert_uint_eq(world_list(&world, "", "pods", NULL, NULL, pods, 8), 1);
+	refusal_begin(world.api, "", "pods", "UPDATE", "object.metadata.name != 'orphan'");
+	text = bt_json_text_at(world_get(&world, "batch", "jobs", "default/j"), "metadata.uid");
+	text = bt_arena_printf(&world.arena,
+		"{'metadata':{'name':'orphan','labels':{'batch.kubernetes.io/controller-uid':"
+		"'%.*s'}},'spec':{'restartPolicy':'Never','containers':[{'name':'c','image':"
+		"'i:1'}]}}",
+		BT_STR_ARG(text));
+	world_create(&world, "", "pods", text.data, 201);
+	world_set_pod(&world, pods[0].data, "Succeeded", false);
+	world_settle(&world);
+	/* The Job's pod counts although the orphan cannot be adopted. */
+	ck_assert_int_eq(world_int(&world, "batch", "jobs", "default/j", "status.succeeded"), 1);
+	stop_refusing(&world);
+	world_finish(&world);
+}
+END_TEST
+
 START_TEST(test_refused_writes__replaced_run_of_a_cron_job)
 {
 	struct world world;
@@ -339,4 +369,4 @@ BT_TEST_MAIN("refused_writes", test_refused_writes__reference_to_a_deleted_owner
 	test_refused_writes__subnet_of_a_node, test_refused_writes__restart_of_a_container,
 	test_refused_writes__old_replica_set, test_refused_writes__old_revision,
 	test_refused_writes__owner_of_a_claim, test_refused_writes__finalizer_of_a_suspended_pod,
-	test_refused_writes__replaced_run_of_a_cron_job)
+	test_refused_writes__adoption_by_a_job, test_refused_writes__replaced_run_of_a_cron_job)
