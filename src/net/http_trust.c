@@ -318,45 +318,88 @@ static void fail_connection(
 	bt_http_connection_close(connection);
 }
 
-/* Whether the server's certificate has a DNS name; without one GnuTLS uses the common name. */
-static bool has_dns_name(gnutls_session_t session)
+/* Returns the length of the address in bytes; 0: the text is no address. */
+static size_t parse_address(const char *text, unsigned char out_bytes[16])
+{
+	struct in6_addr v6;
+	if (inet_pton(AF_INET, text, out_bytes) == 1) {
+		return 4;
+	}
+	if (inet_pton(AF_INET6, text, &v6) != 1) {
+		return 0;
+	}
+	bool is_v4 = IN6_IS_ADDR_V4MAPPED(&v6);
+	memcpy(out_bytes, v6.s6_addr + (is_v4 ? 12 : 0), is_v4 ? 4 : 16);
+	return is_v4 ? 4 : 16;
+}
+
+/* Whether the DNS name of a certificate stands for the host; a first label "*" stands for any. */
+static bool matches_name(struct bt_str name, struct bt_str host)
+{
+	if (bt_str_has_prefix(name, BT_STR("*."))) {
+		int64_t dot = bt_str_find_char(host, '.');
+		name = bt_str_sub(name, 1, BT_STR_MAX);
+		host = bt_str_sub(host, dot > 0 ? (uint32_t)dot : host.length, BT_STR_MAX);
+	}
+	return host.length != 0 && bt_str_equal_without_case(name, host);
+}
+
+/*
+ * Whether a subjectAltName of the server's certificate names the host. GnuTLS's own check takes the
+ * common name if there is no DNS name, and stops at a name that is longer than any host.
+ */
+static bool names_host(gnutls_session_t session, const char *host)
 {
 	unsigned int count = 0;
 	const gnutls_datum_t *chain = gnutls_certificate_get_peers(session, &count);
 	gnutls_x509_crt_t leaf;
+	struct bt_str dns_name = bt_str_from(host);
+	unsigned char address[16];
+	size_t address_length = parse_address(host, address);
+	bool found = false;
 	int type = 0;
 	if (count == 0 || gnutls_x509_crt_init(&leaf) != 0) {
 		return false;
 	}
-	if (gnutls_x509_crt_import(leaf, &chain[0], GNUTLS_X509_FMT_DER) == 0) {
-		for (unsigned int i = 0; type >= 0 && type != GNUTLS_SAN_DNSNAME; i++) {
-			char name[HOST_BYTES_MAX + 1];
-			size_t length = sizeof(name);
-			type = gnutls_x509_crt_get_subject_alt_name(leaf, i, name, &length, NULL);
+	if (dns_name.length != 0 && host[dns_name.length - 1] == '.') {
+		dns_name.length--;
+	}
+	if (gnutls_x509_crt_import(leaf, &chain[0], GNUTLS_X509_FMT_DER) != 0) {
+		type = -1;
+	}
+	for (unsigned int i = 0; type >= 0 && !found; i++) {
+		char name[HOST_BYTES_MAX + 1];
+		size_t length = sizeof(name);
+		type = gnutls_x509_crt_get_subject_alt_name(leaf, i, name, &length, NULL);
+		if (type == GNUTLS_E_SHORT_MEMORY_BUFFER) {
+			type = 0;
+		} else if (type == GNUTLS_SAN_DNSNAME) {
+			found = address_length == 0 &&
+				matches_name((struct bt_str){name, (uint32_t)length}, dns_name);
+		} else if (type == GNUTLS_SAN_IPADDRESS) {
+			found = length == address_length && memcmp(name, address, length) == 0;
 		}
 	}
 	gnutls_x509_crt_deinit(leaf);
-	return type == GNUTLS_SAN_DNSNAME;
+	return found;
 }
 
 static bool verify(struct bt_http_client_connection *connection, uint32_t level)
 {
 	gnutls_session_t session = connection->sessions[level];
 	unsigned int status = 0;
-	struct bt_str host = host_of(connection, level);
 	struct bt_strbuf name = {0};
 	if (connection->trust->is_insecure || gnutls_session_is_resumed(session) != 0) {
 		return true;
 	}
-	bt_strbuf_append_str(&name, host);
+	bt_strbuf_append_str(&name, host_of(connection, level));
 	connection->verified_ns = bt_loop_now_ns(connection->client->loop);
 	char purpose[] = GNUTLS_KP_TLS_WWW_SERVER;
 	gnutls_typed_vdata_st data[] = {
-		{.type = GNUTLS_DT_DNS_HOSTNAME, .data = (unsigned char *)name.data},
 		{.type = GNUTLS_DT_KEY_PURPOSE_OID, .data = (unsigned char *)purpose},
 	};
 	int code = gnutls_certificate_verify_peers(session, data, BT_ARRAY_LENGTH(data), &status);
-	if (code == 0 && status == 0 && !is_address(host) && !has_dns_name(session)) {
+	if (code == 0 && status == 0 && !names_host(session, bt_strbuf_c(&name))) {
 		status = GNUTLS_CERT_UNEXPECTED_OWNER | GNUTLS_CERT_INVALID;
 	}
 	if (code != 0 || status != 0) {

@@ -202,6 +202,58 @@ START_TEST(test_http_client_tls__common_name)
 }
 END_TEST
 
+/* A name that is longer than any host does not hide the names after it. */
+START_TEST(test_http_client_tls__alternative_names)
+{
+	static const struct {
+		const char *name;
+		bool is_valid;
+	} rows[] = {
+		{"berth.example", true},
+		{"BERTH.example.", true},
+		{"a.pods.example", true},
+		{"A.Pods.Example", true},
+		{"127.0.0.1", true},
+		{"::ffff:127.0.0.1", true},
+		{"2001:db8::1", true},
+		{"127.0.0.2", false},
+		{"pods.example", false},
+		{".pods.example", false},
+		{"a.b.pods.example", false},
+		{"berth.exampl", false},
+	};
+	char long_name[301];
+	struct tls tls = {.url = ""};
+	struct bt_http_client_options options = BT_HTTP_CLIENT_OPTIONS_INIT;
+	memset(long_name, 'a', sizeof(long_name) - 1);
+	long_name[sizeof(long_name) - 1] = '\0';
+	const char *const all[] = {
+		long_name, "berth.example", "*.pods.example", "127.0.0.1", "2001:db8::1"};
+	ck_assert_int_eq(bt_certificate_make_ca("ca", real_now(), &tls.ca, NULL), 0);
+	ck_assert_int_eq(bt_certificate_make_server(
+				 &tls.ca, all, BT_ARRAY_LENGTH(all), real_now(), &tls.pair, NULL),
+		0);
+	tls_serve(&tls);
+	options.tls.ca = bt_strbuf_str(&tls.ca.certificate);
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
+		struct bt_strbuf message = {0};
+		options.tls.server_name = bt_str_from(rows[i].name);
+		struct bt_http_client *client = make_client(&tls, &options);
+		if (!rows[i].is_valid) {
+			bt_strbuf_printf(&message,
+				"tls: failed to verify certificate: x509: certificate is not valid "
+				"for %s",
+				rows[i].name);
+		}
+		expect(&tls, client, rows[i].is_valid ? BT_HTTP_FAILURE_NONE : BT_HTTP_FAILURE_TLS,
+			bt_strbuf_c(&message));
+		bt_http_client_destroy(client);
+		bt_strbuf_finish(&message);
+	}
+	tls_finish(&tls);
+}
+END_TEST
+
 /** Makes a pair for "localhost" that is for clients only. */
 static void make_client_pair(const struct bt_certificate_pair *ca, struct bt_certificate_pair *out)
 {
@@ -377,6 +429,7 @@ END_TEST
 
 BT_TEST_MAIN("http_client_tls", test_http_client_tls__roots,
 	test_http_client_tls__unusable_material, test_http_client_tls__server_name,
-	test_http_client_tls__common_name, test_http_client_tls__purpose,
-	test_http_client_tls__expired, test_http_client_tls__plain_server,
-	test_http_client_tls__changed, test_http_client_tls__closed_between_requests)
+	test_http_client_tls__common_name, test_http_client_tls__alternative_names,
+	test_http_client_tls__purpose, test_http_client_tls__expired,
+	test_http_client_tls__plain_server, test_http_client_tls__changed,
+	test_http_client_tls__closed_between_requests)
