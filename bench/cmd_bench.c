@@ -267,7 +267,9 @@ static int check(void *context, struct berth_error *err)
 		return bt_error_set(
 			err, BERTH_ERR_INVALID, "--threads: --suite measures one thread");
 	}
-	int result = bt_command_check_output(&options->line, "write", options->write, NULL, err);
+	bool to_file = options->write != NULL && strcmp(options->write, "-") != 0;
+	int result = bt_command_check_output(
+		&options->line, "write", to_file ? options->write : NULL, NULL, err);
 	return result == 0 ? check_counts(options, err) : result;
 }
 

@@ -170,6 +170,10 @@ int bt_command_check_output(const struct bt_command_line *line, const char *flag
 	const char *other, struct berth_error *err)
 {
 	const struct bt_arguments *const lists[] = {&line->arguments, &line->source.files};
+	if (path != NULL && strcmp(path, "-") == 0) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"--%s: name a file; standard output has the answer", flag);
+	}
 	bool is_read = bt_is_same_file(path, other) ||
 		bt_is_same_file(path, line->source.kubeconfig) ||
 		bt_is_same_file(path, line->setup.config_path);

@@ -144,8 +144,8 @@ BT_MUST_USE int bt_command_read_duration(const char *flag, const char *text, boo
 /** Whether both paths lead to the same regular file. NULL: no file. */
 bool bt_is_same_file(const char *one, const char *other);
 /**
- * Refuse an output file that the command reads: as an argument, as `other` (NULL: none), or for -f,
- * --kubeconfig or --config. flag: without dashes. path NULL: there is no output file.
+ * Refuse "-", and an output file that the command reads: as an argument, as `other` (NULL: none),
+ * or for -f, --kubeconfig or --config. flag: without dashes. path NULL: there is no output file.
  */
 BT_MUST_USE int bt_command_check_output(const struct bt_command_line *line, const char *flag,
 	const char *path, const char *other, struct berth_error *err);

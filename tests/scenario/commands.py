@@ -137,6 +137,10 @@ def test_outputs_are_no_inputs(program):
                             ("write", ["bench", "-w", "basic", "--config", path])):
         answer = program.run(*arguments, "--" + flag, path).expect(2)
         assert "--%s: %s is a file that this command reads" % (flag, path) in answer.err, answer.err
+    for flag, arguments in (("kubeconfig-out", ["up"]), ("events", ["replay", path]),
+                            ("report", ["compare", path, "--config", "default"])):
+        answer = program.run(*arguments, "--" + flag, "-").expect(2)
+        assert "--%s: name a file; standard output has the answer" % flag in answer.err, answer.err
 
 
 def show(program, text, columns, **environment):

@@ -151,6 +151,8 @@ static int check(void *context, struct berth_error *err)
 		return bt_error_set(err, BERTH_ERR_INVALID,
 			"--tls-cert-file and --tls-private-key-file come together");
 	}
+	result = bt_command_check_output(
+		&options->line, "kubeconfig-out", options->kubeconfig, NULL, err);
 	for (uint32_t i = 0; i < options->files.list.count && result == 0; i++) {
 		result = bt_command_check_output(&options->line, "kubeconfig-out",
 			options->kubeconfig, options->files.list.items[i], err);
