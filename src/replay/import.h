@@ -95,7 +95,7 @@ struct bt_import_request {
 	uint32_t path_count;
 	int64_t machine_cpu_milli; /* CPU of a machine of size 1.0, for traces with fractions */
 	int64_t machine_memory_bytes;
-	int64_t machine_type;   /* machine type of Azure's trace; -1: not given */
+	int64_t machine_type;   /* machine type of Azure's trace; negative: not given */
 	uint32_t machine_count; /* for sources without a number of machines; 0: not given */
 	const char *workload;   /* for scheduler_perf: "TEST/WORKLOAD"; NULL: not given */
 	const char *arrivals;   /* for manifests: "poisson:5/s"; NULL: pods arrive at the start */

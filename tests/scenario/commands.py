@@ -52,7 +52,7 @@ def test_wrong_values_of_up(program):
         return
     for flag, value, message in (
             ("--node-cpu", "abc", "quantities must match the regular expression"),
-            ("--node-memory", "-1", "must not be negative"),
+            ("--node-memory", "-1m", "must not be negative"),
             ("--node-pods", "", "quantities must match the regular expression"),
             ("--controllers", "nobody", '"nobody" is not in the list of known controllers')):
         answer = program.run("up", "%s=%s" % (flag, value)).expect(2)

@@ -327,6 +327,7 @@ def test_azure_machine_types_and_mistakes(program):
             ([path], "the trace has no machines: say how many there are with --machines N"),
             ([path, "--machines", "0"], "--machines N"),
             ([path, "--machines", "1000001"], "--machines: must be from 1 to 1000000"),
+            ([path, "--machines", "1", "--machine-type=-1"], "--machine-type: must not be negative"),
             ([path, "--machines", "1", "--machine-type", "9"],
              "no VM can run on a machine of type 9"),
             ([path, path, "--machines", "1"], "name one file"),

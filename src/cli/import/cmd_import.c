@@ -68,7 +68,7 @@ static const struct bt_flag flags[] = {
 };
 
 static const struct options defaults = {
-	.machine_cpu = "64", .machine_memory = "256Gi", .request = {.machine_type = -1}};
+	.machine_cpu = "64", .machine_memory = "256Gi", .request = {.machine_type = INT64_MIN}};
 
 /** Print warnings for defective rows. Returns the number of rows that were left out. */
 static uint64_t print_defects(const struct bt_command *command, const struct bt_import *import)
@@ -164,6 +164,9 @@ static int check_source(
 			err, BERTH_ERR_INVALID, "--machines: must be from 1 to %d", MACHINES_MAX);
 	}
 	request->machine_count = (uint32_t)options->machine_count;
+	if (request->machine_type < 0 && request->machine_type != defaults.request.machine_type) {
+		return bt_error_set(err, BERTH_ERR_INVALID, "--machine-type: must not be negative");
+	}
 	if (options->inflate != NULL) {
 		result = parse_amount("--inflate", options->inflate, "100", bt_quantity_milli,
 			&request->inflate_milli, err);

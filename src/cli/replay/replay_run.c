@@ -316,9 +316,9 @@ static int read_prices(struct bt_replay_answer *answer, const char *path, struct
 		(void)snprintf(number, sizeof(number), "%.*s", BT_STR_ARG(member->value->text));
 		double price = member->value->type == BT_JSON_NUMBER ? strtod(number, NULL) : -1;
 		prices[i] = (struct bt_price){member->name, price};
-		if (!(price >= 0 && price < 1e9)) {
+		if (!(price >= 0 && price <= 1e9)) {
 			result = bt_error_set(err, BERTH_ERR_INVALID,
-				"%.*s: must be a number that is not negative",
+				"%.*s: must be a number from 0 to 1000000000",
 				BT_STR_ARG(member->name));
 		}
 	}

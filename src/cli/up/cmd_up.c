@@ -85,12 +85,13 @@ static int check_pod_usage(const char *flag, const char *text, struct berth_erro
 	return result < 0 ? bt_error_wrap(err, result, "--%s", flag) : 0;
 }
 
-static int check_node_amount(const char *flag, const char *text, struct berth_error *err)
+static int check_amount(const char *flag, const char *text, struct berth_error *err)
 {
-	struct bt_arena arena = {0};
 	struct bt_quantity amount;
+	const struct bt_quantity zero = {0};
+	struct bt_arena arena = {0};
 	int result = bt_quantity_parse(bt_str_from(text), &arena, &amount, err);
-	if (result == 0 && bt_quantity_value(&amount) < 0) {
+	if (result == 0 && bt_quantity_compare(&amount, &zero) < 0) {
 		result = bt_error_set(err, BERTH_ERR_INVALID, "must not be negative");
 	}
 	bt_arena_finish(&arena);
@@ -129,9 +130,9 @@ static int check(void *context, struct berth_error *err)
 			"--time-scale: must be a number above 0, at most %d", TIME_SCALE_MAX);
 	}
 	int result = bt_listen_parse(options->listen, DEFAULT_PORT, &options->address, err);
-	result = result < 0 ? result : check_node_amount("node-cpu", options->node_cpu, err);
-	result = result < 0 ? result : check_node_amount("node-memory", options->node_memory, err);
-	result = result < 0 ? result : check_node_amount("node-pods", options->node_pods, err);
+	result = result < 0 ? result : check_amount("node-cpu", options->node_cpu, err);
+	result = result < 0 ? result : check_amount("node-memory", options->node_memory, err);
+	result = result < 0 ? result : check_amount("node-pods", options->node_pods, err);
 	result = result < 0 ? result : check_pod_usage("pod-cpu-usage", options->cpu_usage, err);
 	result = result < 0 ? result
 			    : check_pod_usage("pod-memory-usage", options->memory_usage, err);
