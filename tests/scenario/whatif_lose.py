@@ -292,6 +292,7 @@ def test_wrong_flags(program):
             (["--each"], "--each: what?"),
             (["--lose", "a b", "--each"], "--lose: must be node, zone"),
             (["--lose", "node", "--each", "--from-scratch"], "--from-scratch: cannot be combined"),
+            (["--drain", "n1", "-j", "2"], "--jobs: needs --each"),
             (["--lose", "node", "--each", "-j", "-1"], "--jobs: must not be negative")]:
         answer = program.run("whatif", "-f", "-", *flags, stdin=lines(*small_cluster())).expect(2)
         assert message in answer.err, (flags, answer.err)

@@ -212,6 +212,9 @@ static int check(void *context, struct berth_error *err)
 		}
 		return result == 0 ? bt_processes_check_jobs(options->jobs, err) : result;
 	}
+	if (options->jobs != 0) {
+		return bt_error_set(err, BERTH_ERR_INVALID, "--jobs: needs --each");
+	}
 	return options->changes.list.count != 0 || options->new_config != NULL
 		? 0
 		: bt_error_set(err, BERTH_ERR_INVALID,
