@@ -501,8 +501,7 @@ void bt_kustomize_encode(struct bt_arena *arena, struct bt_json_value *data)
 		struct bt_strbuf encoded = {0};
 		bt_base64_encode(data->members[i].value->text, &encoded);
 		data->members[i].value =
-			bt_json_new_str(arena, bt_arena_str(arena, bt_strbuf_str(&encoded)));
-		bt_strbuf_finish(&encoded);
+			bt_json_new_str(arena, bt_arena_take_strbuf(arena, &encoded));
 	}
 }
 

@@ -174,9 +174,7 @@ static int take_object(struct loading *loading, struct bt_origin origin, struct 
 	if (!loading->is_last_round) {
 		struct bt_strbuf whole = {0};
 		bt_json_format(object, &whole);
-		struct deferred deferred = {
-			origin, bt_arena_str(&loading->kept, bt_strbuf_str(&whole))};
-		bt_strbuf_finish(&whole);
+		struct deferred deferred = {origin, bt_arena_take_strbuf(&loading->kept, &whole)};
 		bt_vec_push(&loading->deferred, deferred);
 		return 0;
 	}

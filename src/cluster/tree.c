@@ -49,10 +49,8 @@ bool bt_tree_decode(struct bt_arena *arena, const struct bt_json_value *tree,
 	struct bt_json_reader reader;
 
 	bt_json_format(tree, &text);
-	bt_json_reader_init(&reader, bt_arena_str(arena, bt_strbuf_str(&text)));
-	bool decoded = bt_message_decode_json(message, &reader, arena, out, NULL) == 0;
-	bt_strbuf_finish(&text);
-	return decoded;
+	bt_json_reader_init(&reader, bt_arena_take_strbuf(arena, &text));
+	return bt_message_decode_json(message, &reader, arena, out, NULL) == 0;
 }
 
 bool bt_tree_selector(struct bt_arena *arena, const struct bt_json_value *selector, bool is_map,

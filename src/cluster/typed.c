@@ -25,9 +25,7 @@ struct bt_json_value *bt_typed_tree(enum bt_kind kind, const void *value, struct
 	struct bt_json_value *tree;
 	bt_json_writer_init(&writer, &text, 0);
 	bt_object_encode_json(kind, value, &writer);
-	int result =
-		bt_json_parse(arena, bt_arena_str(arena, bt_strbuf_str(&text)), false, &tree, NULL);
+	int result = bt_json_parse(arena, bt_arena_take_strbuf(arena, &text), false, &tree, NULL);
 	BT_ASSERT(result == 0); /* the tree was just written as JSON */
-	bt_strbuf_finish(&text);
 	return tree;
 }

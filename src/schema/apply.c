@@ -139,9 +139,8 @@ static void update_last_applied(struct bt_arena *arena, const struct bt_apply_wr
 	if (text.length > ANNOTATION_BYTES_MAX) {
 		bt_strbuf_reset(&text);
 	}
-	bt_json_set_str(arena, annotations_of(object), annotation,
-		bt_arena_str(arena, bt_strbuf_str(&text)));
-	bt_strbuf_finish(&text);
+	bt_json_set_str(
+		arena, annotations_of(object), annotation, bt_arena_take_strbuf(arena, &text));
 }
 
 /** --- apply --- */

@@ -135,10 +135,9 @@ struct bt_json_value *bt_call_parse(struct bt_call *call, const struct bt_stored
 	if (stored->owners != NULL && !call->same_owners) {
 		struct bt_strbuf text = {0};
 		bt_stored_append_complete(stored, &text);
-		int result = bt_json_parse(call->arena,
-			bt_arena_str(call->arena, bt_strbuf_str(&text)), false, &object, NULL);
+		int result = bt_json_parse(call->arena, bt_arena_take_strbuf(call->arena, &text),
+			false, &object, NULL);
 		BT_ASSERT(result == 0);
-		bt_strbuf_finish(&text);
 	} else if (strategy->from_stored == NULL && !call->write.dry_run) {
 		return bt_api_parse_stored(stored, call->arena);
 	} else {

@@ -520,9 +520,7 @@ static struct bt_json_value *make_scalar(
 	case BT_CEL_BYTES:
 		document->bytes += value->text.length;
 		bt_base64_encode(value->text, &text);
-		number = bt_json_new_str(arena, bt_arena_str(arena, bt_strbuf_str(&text)));
-		bt_strbuf_finish(&text);
-		return number;
+		return bt_json_new_str(arena, bt_arena_take_strbuf(arena, &text));
 	default:
 		break;
 	}

@@ -167,8 +167,7 @@ static bool check_rules(struct bt_api *api, const struct bt_user *user,
 		bt_strbuf_append_str(&text, problems);
 	}
 	(void)bt_fail_forbidden(
-		out_failure, arena, resource, name, bt_arena_str(arena, bt_strbuf_str(&text)));
-	bt_strbuf_finish(&text);
+		out_failure, arena, resource, name, bt_arena_take_strbuf(arena, &text));
 	bt_strbuf_finish(&check.missing);
 	return false;
 }

@@ -36,9 +36,7 @@ static const char *join_texts(struct bt_arena *arena, const struct bt_json_value
 			bt_strbuf_append_str(&buffer, texts->elements[i]->text);
 		}
 	}
-	const char *text = bt_arena_str(arena, bt_strbuf_str(&buffer)).data;
-	bt_strbuf_finish(&buffer);
-	return text;
+	return bt_arena_take_strbuf(arena, &buffer).data;
 }
 
 /** Fills the row from a version of the definition and releases the row's old texts. */

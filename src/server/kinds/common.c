@@ -259,10 +259,7 @@ struct bt_json_value *bt_kinds_quantity_value(
 {
 	struct bt_strbuf text = {0};
 	bt_quantity_format(quantity, &text);
-	struct bt_json_value *value =
-		bt_json_new_str(arena, bt_arena_str(arena, bt_strbuf_str(&text)));
-	bt_strbuf_finish(&text);
-	return value;
+	return bt_json_new_str(arena, bt_arena_take_strbuf(arena, &text));
 }
 
 void bt_kinds_round_quantities(struct bt_arena *arena, struct bt_json_value *map)

@@ -34,8 +34,7 @@ static void default_secret(const struct bt_write *write, struct bt_json_value *o
 		struct bt_strbuf encoded = {0};
 		bt_base64_encode(texts->members[i].value->text, &encoded);
 		merged->members[merged->count++] = (struct bt_json_member){texts->members[i].name,
-			bt_json_new_str(arena, bt_arena_str(arena, bt_strbuf_str(&encoded)))};
-		bt_strbuf_finish(&encoded);
+			bt_json_new_str(arena, bt_arena_take_strbuf(arena, &encoded))};
 	}
 	bt_text_set_finish(&keys);
 	bt_json_set_value(arena, object, "data", merged);
