@@ -229,6 +229,16 @@ void bt_call_patch(struct bt_call *call)
 				BT_STR_ARG(name), BT_STR_ARG(call->write.name));
 			return;
 		}
+		struct bt_str uid = bt_json_text_at(created, "metadata.uid");
+		if (uid.length != 0) {
+			(void)bt_fail_conflict(&call->answer->failure, call->arena,
+				call->write.resource, call->write.name,
+				bt_arena_printf(call->arena,
+					"uid mismatch: the provided object specified uid %.*s, and "
+					"no existing object was found",
+					BT_STR_ARG(uid)));
+			return;
+		}
 		call->write.verb = BT_VERB_CREATE;
 		bt_call_create_object(call, created);
 		return;

@@ -185,6 +185,15 @@ START_TEST(test_api__apply)
 {
 	struct api_fixture f;
 	api_fixture_init(&f);
+	/* With a uid, the object must exist. */
+	f.request.field_manager = BT_STR("a");
+	ck_assert_uint_eq(api_patch(&f, BT_PATCH_APPLY, "configmaps", "default/c",
+				  "{'apiVersion':'v1','kind':'ConfigMap','metadata':{'name':'c',"
+				  "'uid':'u'}}"),
+		409);
+	ck_assert_str_eq(api_message(&f),
+		"Operation cannot be fulfilled on configmaps \"c\": uid mismatch: the provided "
+		"object specified uid u, and no existing object was found");
 	f.request.field_manager = BT_STR("a");
 	ck_assert_uint_eq(api_patch(&f, BT_PATCH_APPLY, "configmaps", "default/c",
 				  APPLIED("'x':'1','y':'1'")),
