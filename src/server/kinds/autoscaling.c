@@ -23,9 +23,31 @@ static void append_cpu_metric(struct bt_arena *arena, struct bt_json_value *spec
 
 static void set_defaults(const struct bt_write *write, struct bt_json_value *object)
 {
-	struct bt_json_value *spec = bt_json_ensure_object(write->arena, object, "spec");
+	struct bt_arena *arena = write->arena;
+	struct bt_json_value *spec = bt_json_ensure_object(arena, object, "spec");
+	struct bt_json_value *behavior = bt_kinds_object(spec, "behavior");
 	if (bt_json_array_at(spec, "metrics")->count == 0) {
-		append_cpu_metric(write->arena, spec, DEFAULT_CPU_PERCENT);
+		append_cpu_metric(arena, spec, DEFAULT_CPU_PERCENT);
+	}
+	for (size_t i = 0; behavior != NULL && i < 2; i++) {
+		bool is_up = i == 0;
+		struct bt_json_value *rules =
+			bt_json_ensure_object(arena, behavior, is_up ? "scaleUp" : "scaleDown");
+		bool has_policies = bt_json_array_at(rules, "policies")->count != 0;
+		bt_kinds_default_c(arena, rules, "selectPolicy", "Max");
+		if (is_up) {
+			bt_kinds_default_int(arena, rules, "stabilizationWindowSeconds", 0);
+		}
+		if (is_up && !has_policies) {
+			bt_json_put(arena, rules,
+				"{policies: [{type: 'Pods', value: %d, periodSeconds: %d}]}",
+				INT64_C(4), INT64_C(15));
+		}
+		if (!has_policies) {
+			bt_json_put(arena, rules,
+				"{policies: [{type: 'Percent', value: %d, periodSeconds: %d}]}",
+				INT64_C(100), INT64_C(15));
+		}
 	}
 }
 

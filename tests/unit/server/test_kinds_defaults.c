@@ -277,6 +277,21 @@ START_TEST(test_kinds__edge_14b_33_rounding)
 END_TEST
 
 static const struct value_row workload_rows[] = {
+	{"behavior up", "horizontalpodautoscalers.autoscaling", "default/",
+		"{'metadata':{'name':'h'},'spec':{'maxReplicas':2,'scaleTargetRef':{'kind':'"
+		"Deployment','name':'d','apiVersion':'apps/v1'},'behavior':{}}}",
+		"spec.behavior.scaleUp",
+		"{'selectPolicy':'Max','stabilizationWindowSeconds':0,'policies':[{'type':'Pods',"
+		"'value':4,'periodSeconds':15},{'type':'Percent','value':100,'periodSeconds':15}]"
+                "}"},
+	{"behavior down", "horizontalpodautoscalers.autoscaling", "default/",
+		"{'metadata':{'name':'h'},'spec':{'maxReplicas':2,'scaleTargetRef':{'kind':'"
+		"Deployment','name':'d','apiVersion':'apps/v1'},'behavior':{'scaleDown':{"
+		"'selectPolicy':'Min'}}}}",
+		"spec.behavior.scaleDown",
+		"{'selectPolicy':'Min','policies':[{'type':'Percent','value':100,'periodSeconds':"
+                "15}"
+		"]}"},
 	{"metric", "horizontalpodautoscalers.autoscaling", "default/",
 		"{'metadata':{'name':'h'},'spec':{'maxReplicas':3,'scaleTargetRef':{'kind':'D',"
 		"'name':'d','apiVersion':'apps/v1'}}}",

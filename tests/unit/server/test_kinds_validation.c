@@ -202,6 +202,19 @@ END_TEST
 	"'reportingInstance':'i','action':'Act','reason':'R','type':'Normal'"
 
 static const struct refusal_row other_rows[] = {
+	{"behavior", "horizontalpodautoscalers.autoscaling", "default/",
+		"{'metadata':{'name':'h'},'spec':{'maxReplicas':2,'scaleTargetRef':{'kind':'"
+		"Deployment','name':'d','apiVersion':'apps/v1'},'behavior':{'scaleDown':{"
+		"'stabilizationWindowSeconds':3601,'policies':[{'type':'Pods','value':0,"
+		"'periodSeconds':1801}]}}}}",
+		422,
+		"[spec.behavior.scaleDown.policies[0].value: Invalid value: 0: must be greater "
+                "than "
+		"zero, spec.behavior.scaleDown.policies[0].periodSeconds: Invalid value: 1801: "
+                "must "
+		"be less than or equal to 1800, "
+		"spec.behavior.scaleDown.stabilizationWindowSeconds: Invalid value: 3601: must be "
+		"less than or equal to 3600]"},
 	{"scopes of a quota", "resourcequotas", "default/",
 		"{'metadata':{'name':'q'},'spec':{'scopes':['BestEffort','NotBestEffort','X'],"
 		"'scopeSelector':{'matchExpressions':[{'operator':'Exists'}]}}}",
