@@ -189,62 +189,22 @@ static void reset_permitted(
 	}
 }
 
-/** Ephemeral containers can be added, but neither changed nor removed. */
-static void check_ephemeral_containers(struct bt_field_errors *errors, const struct bt_path *place,
-	const struct bt_json_value *old, const struct bt_json_value *spec)
+/** Ephemeral containers can only be added. */
+static void check_ephemeral_containers(struct bt_field_errors *errors,
+	const struct bt_json_value *before, const struct bt_json_value *after)
 {
-	static const char list_name[] = "ephemeralContainers";
-	static const char *const forbidden[] = {"ports", "livenessProbe", "readinessProbe",
-		"startupProbe", "lifecycle", "resources", "resizePolicy", "restartPolicy"};
-	const struct bt_json_value *before = bt_json_array_at(old, list_name);
-	const struct bt_json_value *after = bt_json_array_at(spec, list_name);
-	const struct bt_path *list = BT_PATH_NAME(place, list_name);
-	struct bt_text_set others = {0}; /* names of the other containers */
-	struct bt_text_set names = {0};  /* of `after` */
-	struct bt_text_set known = {0};  /* of `before` */
-	bt_kinds_collect_names(&others, bt_json_array_at(spec, "initContainers"), "name");
-	bt_kinds_collect_names(&others, bt_json_array_at(spec, "containers"), "name");
-	bt_kinds_collect_names(&known, before, "name");
-	for (uint32_t i = 0; i < after->count; i++) {
-		const struct bt_json_value *container = after->elements[i];
-		const struct bt_path at = *BT_PATH_INDEX(list, i);
-		struct bt_str name = bt_kinds_text(container, "name");
-		struct bt_str target = bt_kinds_text(container, "targetContainerName");
-		if (bt_text_set_has(&names, name) || bt_text_set_has(&others, name)) {
-			bt_kinds_error(errors, BT_FIELD_DUPLICATE, BT_PATH_NAME(&at, "name"),
-				bt_json_find(container, "name"), "%s", "");
-		}
-		bt_text_set_append(&names, name);
-		if (bt_text_set_has(&known, name)) {
-			continue;
-		}
-		(void)bt_kinds_check_required(errors, &at, container, "image");
-		if (target.length != 0 && !bt_text_set_has(&others, target)) {
-			bt_kinds_error(errors, BT_FIELD_NOT_FOUND,
-				BT_PATH_NAME(&at, "targetContainerName"),
-				bt_json_find(container, "targetContainerName"), "%s", "");
-		}
-		for (size_t n = 0; n < BT_ARRAY_LENGTH(forbidden); n++) {
-			if (!bt_json_is_zero(bt_json_find(container, forbidden[n]))) {
-				bt_kinds_error(errors, BT_FIELD_FORBIDDEN,
-					BT_PATH_NAME(&at, forbidden[n]), NULL,
-					"cannot be set for an Ephemeral Container");
-			}
+	const struct bt_json_value *old = bt_json_array_at(before, "ephemeralContainers");
+	const struct bt_json_value *containers = bt_json_array_at(after, "ephemeralContainers");
+	for (uint32_t i = 0; i < old->count; i++) {
+		struct bt_str name = bt_kinds_text(old->elements[i], "name");
+		const struct bt_json_value *found = bt_json_element_with(containers, "name", name);
+		if (found == NULL || !bt_json_equal(found, old->elements[i])) {
+			bt_kinds_error(errors, BT_FIELD_FORBIDDEN,
+				BT_PATH_NAME(BT_PATH_NAME(NULL, "spec"), "ephemeralContainers"),
+				NULL, "existing ephemeral containers \"%.*s\" may not be %s\n",
+				BT_STR_ARG(name), found == NULL ? "removed" : "changed");
 		}
 	}
-	for (uint32_t i = 0; i < before->count; i++) {
-		struct bt_str name = bt_kinds_text(before->elements[i], "name");
-		uint32_t index = bt_text_set_find(&names, name);
-		bool is_kept = index != BT_MAP_NONE;
-		if (!is_kept || !bt_json_equal(before->elements[i], after->elements[index])) {
-			bt_kinds_error(errors, BT_FIELD_FORBIDDEN, list, NULL,
-				"existing ephemeral containers \"%.*s\" may not be %s\n",
-				BT_STR_ARG(name), is_kept ? "changed" : "removed");
-		}
-	}
-	bt_text_set_finish(&others);
-	bt_text_set_finish(&names);
-	bt_text_set_finish(&known);
 }
 
 void bt_kinds_validate_pod_update(const struct bt_write *write, const struct bt_json_value *old,
@@ -268,6 +228,9 @@ void bt_kinds_validate_pod_update(const struct bt_write *write, const struct bt_
 			"pod updates may not add or remove containers");
 		return;
 	}
+	if (write->subresource == BT_SUBRESOURCE_EPHEMERAL_CONTAINERS) {
+		check_ephemeral_containers(errors, before, after);
+	}
 	if (write->subresource == BT_SUBRESOURCE_RESIZE) {
 		const char *class_ = bt_kinds_qos_class(write->arena, after);
 		if (strcmp(class_, bt_kinds_qos_class(write->arena, before)) != 0) {
@@ -275,9 +238,6 @@ void bt_kinds_validate_pod_update(const struct bt_write *write, const struct bt_
 				bt_json_new_c(write->arena, class_),
 				"Pod QOS Class may not change as a result of resizing");
 		}
-	}
-	if (write->subresource == BT_SUBRESOURCE_EPHEMERAL_CONTAINERS) {
-		check_ephemeral_containers(errors, place, before, after);
 	}
 	const struct bt_json_value *containers = bt_json_array_at(after, "containers");
 	for (uint32_t i = 0; i < containers->count; i++) {

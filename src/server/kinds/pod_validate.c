@@ -274,19 +274,46 @@ void bt_rule_pod_volume(
 
 /** --- the pod --- */
 
+/** No container may have the name of another. An ephemeral container may join an existing one. */
+static void check_ephemeral_containers(struct bt_field_errors *errors, const struct bt_path *place,
+	const struct bt_json_value *spec)
+{
+	static const char *const lists[] = {"containers", "initContainers"};
+	const struct bt_json_value *added = bt_json_array_at(spec, "ephemeralContainers");
+	const struct bt_path list = *BT_PATH_NAME(place, "ephemeralContainers");
+	struct bt_text_set targets = {0};
+	struct bt_text_set names = {0};
+	for (size_t n = 0; added->count != 0 && n < BT_ARRAY_LENGTH(lists); n++) {
+		const struct bt_json_value *containers = bt_json_array_at(spec, lists[n]);
+		for (uint32_t i = 0; i < containers->count; i++) {
+			struct bt_str name = bt_kinds_text(containers->elements[i], "name");
+			(void)bt_text_set_add(&targets, name);
+			(void)bt_text_set_add(&names, name);
+		}
+	}
+	for (uint32_t i = 0; i < added->count; i++) {
+		const struct bt_json_value *container = added->elements[i];
+		const struct bt_path at = *BT_PATH_INDEX(&list, i);
+		struct bt_str target = bt_kinds_text(container, "targetContainerName");
+		if (!bt_text_set_add(&names, bt_kinds_text(container, "name"))) {
+			bt_kinds_error(errors, BT_FIELD_DUPLICATE, BT_PATH_NAME(&at, "name"),
+				bt_json_find(container, "name"), "%s", "");
+		}
+		if (target.length != 0 && !bt_text_set_has(&targets, target)) {
+			bt_kinds_error(errors, BT_FIELD_NOT_FOUND,
+				BT_PATH_NAME(&at, "targetContainerName"),
+				bt_json_find(container, "targetContainerName"), "%s", "");
+		}
+	}
+	bt_text_set_finish(&targets);
+	bt_text_set_finish(&names);
+}
+
 void bt_rule_pod_spec(
 	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *spec)
 {
 	struct bt_field_errors *errors = check->errors;
 	struct bt_text_set seen = {0};
-	bool is_pod = strcmp(check->write->resource->kind, "Pod") == 0;
-	if (bt_json_array_at(spec, "ephemeralContainers")->count != 0 && !check->write->restoring &&
-		(!is_pod || check->write->verb == BT_VERB_CREATE)) {
-		bt_kinds_error(errors, BT_FIELD_FORBIDDEN,
-			BT_PATH_NAME(place, "ephemeralContainers"), NULL,
-			is_pod ? "cannot be set on create"
-			       : "ephemeral containers not allowed in pod template");
-	}
 	/* A pod may use a host port only once per protocol and address. */
 	const struct bt_json_value *containers = bt_json_array_at(spec, "containers");
 	for (uint32_t c = 0; c < containers->count; c++) {
@@ -312,6 +339,7 @@ void bt_rule_pod_spec(
 		}
 	}
 	check_pod_resources(errors, place, spec);
+	check_ephemeral_containers(errors, place, spec);
 	/* No two constraints may have the same topology key and action. */
 	const struct bt_json_value *constraints =
 		bt_json_array_at(spec, "topologySpreadConstraints");

@@ -167,6 +167,16 @@ static const struct refusal_row pod_rows[] = {
 		POD("'containers':[{'name':'c','image':'i','ports':[{'containerPort':1,'hostPort'"
 		    ":8}]},{'name':'d','image':'i','ports':[{'containerPort':2,'hostPort':8}]}]"),
 		422, "spec.containers[1].ports[0].hostPort: Duplicate value: \"TCP//8\""},
+	{"ephemeral container", "pods", "default/",
+		POD(CONTAINER ",'ephemeralContainers':[{'name':'e','image':'i'}]"), 422,
+		"spec.ephemeralContainers: Forbidden: cannot be set on create"},
+	{"ephemeral container of a template", "replicationcontrollers", "default/",
+		"{'metadata':{'name':'r'},'spec':{'template':{'metadata':{'labels':{'a':'b'}},"
+		"'spec':{'containers':[{'name':'c','image':'i'}],'ephemeralContainers':[{'name':"
+		"'e','image':'i'}]}}}}",
+		422,
+		"spec.template.spec.ephemeralContainers: Forbidden: ephemeral containers not "
+		"allowed in pod template"},
 	{"claim name", "pods", "default/",
 		POD(CONTAINER ",'volumes':[{'name':'v','persistentVolumeClaim':{}}]"), 422,
 		"spec.volumes[0].persistentVolumeClaim.claimName: Required value"},
