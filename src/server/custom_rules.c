@@ -13,7 +13,6 @@
 #define PROGRAM_BYTES_MAX ((size_t)16 << 20)
 /** A rule that does not compile counts as this many bytes, because compiling it took time, too. */
 #define REFUSED_BYTES 4096
-#define MESSAGE_BYTES_MAX 2048
 /** Largest estimated CEL costs of one rule, and of all rules of a schema, for one object. */
 #define RULE_COST_MAX UINT64_C(10000000)
 #define SCHEMA_COST_MAX UINT64_C(100000000)
@@ -50,6 +49,8 @@ struct build {
 	bt_custom_complain_fn *complain; /* or NULL */
 	void *context;
 	uint64_t cost; /* of all rules */
+	/** The outermost array around the schema whose items have no old values; NULL: none. */
+	const struct bt_path *array;
 };
 
 static uint64_t schema_hash(const struct bt_json_value *schema)
@@ -164,16 +165,27 @@ static void compile_rule(struct build *build, struct bt_custom_node *node,
 		rule->program = compile(build, text, environment, &err);
 		rule->uses_old = rule->program != NULL;
 	}
-	if (text.length == 0) {
-		add_strict_error(build, BT_PATH_NAME(place, "rule"), NULL, "rule is not specified");
-	} else if (rule->program == NULL) {
-		add_strict_error(build, BT_PATH_NAME(place, "rule"), rule->source,
-			berth_error_message(&err));
+	if (rule->program == NULL) {
+		/* definition_schema.c reports an empty rule */
+		if (bt_str_trim(text, BT_STR_SPACE).length != 0) {
+			add_strict_error(build, BT_PATH_NAME(place, "rule"), rule->source,
+				berth_error_message(&err));
+		}
 	} else if (bt_cel_program_result(rule->program) != BT_CEL_BOOL) {
 		add_strict_error(build, BT_PATH_NAME(place, "rule"), rule->source,
 			"cel expression must evaluate to a bool");
 		bt_cel_program_destroy(rule->program);
 		rule->program = NULL;
+	}
+	if (rule->uses_old && build->array != NULL && build->complain != NULL) {
+		struct bt_strbuf problem = {0};
+		bt_strbuf_append_c(&problem,
+			"oldSelf cannot be used on the uncorrelatable portion of the schema "
+			"within ");
+		bt_path_render(build->array, &problem);
+		add_strict_error(
+			build, BT_PATH_NAME(place, "rule"), rule->source, bt_strbuf_c(&problem));
+		bt_strbuf_finish(&problem);
 	}
 	berth_error_finish(&err);
 	err = (struct berth_error)BERTH_ERROR_INIT;
@@ -188,12 +200,6 @@ static void compile_rule(struct build *build, struct bt_custom_node *node,
 		}
 	}
 	berth_error_finish(&err);
-	if (bt_json_text_at(rule->source, "message").length > MESSAGE_BYTES_MAX ||
-		bt_str_find_char(bt_json_text_at(rule->source, "message"), '\n') >= 0) {
-		add_strict_error(build, BT_PATH_NAME(place, "message"),
-			bt_json_find(rule->source, "message"),
-			"message must not contain line breaks and must be at most 2048 bytes long");
-	}
 }
 
 static void compile_rules(struct build *build, struct bt_custom_node *node, bool is_root,
@@ -238,6 +244,7 @@ static bool visit(struct build *build, const struct bt_json_value *schema, bool 
 	const struct bt_json_value *sources = bt_json_array_at(schema, "x-kubernetes-validations");
 	const struct bt_json_value *properties = bt_json_object_at(schema, "properties");
 	struct bt_str format = bt_json_text_at(schema, "format");
+	const struct bt_path *array = build->array;
 	bool has_rules = sources->count != 0;
 	if (schema == NULL || schema->type != BT_JSON_OBJECT) {
 		return false;
@@ -251,8 +258,13 @@ static bool visit(struct build *build, const struct bt_json_value *schema, bool 
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(single); i++) {
 		uint64_t below_count = i < 2 ? count * bt_expression_max_count(schema) : count;
 		below_count = BT_MIN(below_count, BT_EXPRESSION_COUNT_MAX);
+		if (i == 0 && array == NULL &&
+			!bt_str_equal_c(bt_json_text_at(schema, "x-kubernetes-list-type"), "map")) {
+			build->array = place;
+		}
 		bool below = visit(build, bt_json_find(schema, single[i]), false,
 			BT_PATH_NAME(place, single[i]), below_count);
+		build->array = array;
 		has_rules = has_rules || below;
 	}
 	for (size_t k = 0; k < BT_ARRAY_LENGTH(many); k++) {
@@ -288,7 +300,7 @@ struct bt_custom_rules *bt_custom_rules_create(const struct bt_json_value *root,
 	const struct bt_path *place, bt_custom_complain_fn *complain, void *context)
 {
 	struct bt_custom_rules *rules = BT_NEW(struct bt_custom_rules);
-	struct build build = {rules, complain, context, 0};
+	struct build build = {rules, complain, context, 0, NULL};
 	bt_arena_init(&rules->arena, 512);
 	(void)visit(&build, root, true, place, 1);
 	check_cost(&build, place,

@@ -13,6 +13,8 @@
 #define PROBLEMS_MAX 100
 /** The largest number of selectable fields of a version. */
 #define SELECTABLE_MAX 8
+/** Longest message of a rule. */
+#define RULE_MESSAGE_MAX 2048
 
 /** Fields that Go's omitempty leaves out when they are empty, frequent ones first. */
 #define OMITTED_IF_EMPTY \
@@ -317,6 +319,71 @@ static void check_merging(struct bt_field_errors *errors, const struct bt_path *
 	}
 }
 
+/**
+ * Returns the schema of the member at a path such as ".spec.color"; NULL: the schema has no such
+ * member.
+ */
+static const struct bt_json_value *find_member(
+	const struct bt_json_value *schema, struct bt_str path)
+{
+	bool is_known;
+	if (path.length == 0 || path.data[0] != '.') {
+		return NULL;
+	}
+	struct bt_str rest = bt_str_sub(path, 1, path.length);
+	while (rest.data != NULL && schema != NULL) {
+		schema = bt_custom_member(schema, bt_str_cut(&rest, '.'), &is_known);
+	}
+	return schema;
+}
+
+/** Checks the members of x-kubernetes-validations that are not expressions. */
+static void check_rules(struct bt_field_errors *errors, const struct bt_path *place,
+	const struct bt_json_value *schema)
+{
+	static const char *const reasons[] = {"FieldValueDuplicate", "FieldValueForbidden",
+		"FieldValueInvalid", "FieldValueRequired", NULL};
+	const struct bt_json_value *rules = bt_json_array_at(schema, "x-kubernetes-validations");
+	const struct bt_path list = *BT_PATH_NAME(place, "x-kubernetes-validations");
+	for (uint32_t i = 0; i < rules->count; i++) {
+		const struct bt_json_value *rule = rules->elements[i];
+		const struct bt_path at = *BT_PATH_INDEX(&list, i);
+		const struct bt_path message_at = *BT_PATH_NAME(&at, "message");
+		const struct bt_json_value *given = bt_json_find(rule, "message");
+		const struct bt_json_value *reason = bt_json_find(rule, "reason");
+		struct bt_str text = bt_str_trim(bt_json_text_at(rule, "rule"), BT_STR_SPACE);
+		struct bt_str message = bt_str_trim(bt_json_text_at(rule, "message"), BT_STR_SPACE);
+		struct bt_str field = bt_json_text_at(rule, "fieldPath");
+		if (text.length == 0) {
+			bt_kinds_error(errors, BT_FIELD_REQUIRED, BT_PATH_NAME(&at, "rule"), NULL,
+				"rule is not specified");
+		}
+		if (message.length == 0 && bt_json_text_at(rule, "message").length != 0) {
+			bt_kinds_error(errors, BT_FIELD_INVALID, &message_at, given,
+				"message must be non-empty if specified");
+		} else if (bt_str_find_char(message, '\n') >= 0) {
+			bt_kinds_error(errors, BT_FIELD_INVALID, &message_at, given,
+				"message must not contain line breaks");
+		} else if (message.length > RULE_MESSAGE_MAX) {
+			bt_kinds_error(errors, BT_FIELD_TOO_LONG, &message_at, NULL,
+				"may not be more than %d bytes", RULE_MESSAGE_MAX);
+		} else if (message.length == 0 && bt_str_find_char(text, '\n') >= 0) {
+			bt_kinds_error(errors, BT_FIELD_REQUIRED, &message_at, NULL,
+				"message must be specified if rule contains line breaks");
+		}
+		if (reason != NULL && reason->type == BT_JSON_STRING) {
+			bt_kinds_check_allowed(
+				errors, BT_PATH_NAME(&at, "reason"), reason, reasons);
+		}
+		if (field.length != 0 && bt_str_find_char(field, '[') < 0 &&
+			find_member(schema, field) == NULL) {
+			bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(&at, "fieldPath"),
+				bt_json_find(rule, "fieldPath"),
+				"fieldPath must be a valid path: does not refer to a valid field");
+		}
+	}
+}
+
 /** The root may restrict the names in metadata, but otherwise not change the standard members. */
 static void check_root(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *schema)
@@ -422,6 +489,7 @@ static void check_structure(struct bt_field_errors *errors, const struct bt_path
 			"items must be a schema object and not an array");
 	}
 	check_merging(errors, place, schema);
+	check_rules(errors, place, schema);
 	for (uint32_t i = 0; i < properties->count; i++) {
 		check_part(errors,
 			BT_PATH_KEY(BT_PATH_NAME(place, "properties"), properties->members[i].name),
@@ -470,21 +538,16 @@ static void check_selectable_fields(struct bt_field_errors *errors, const struct
 	const struct bt_path place = *BT_PATH_NAME(version, "selectableFields");
 	for (uint32_t i = 0; i < fields->count && i < SELECTABLE_MAX; i++) {
 		const struct bt_json_value *given = bt_json_find(fields->elements[i], "jsonPath");
-		const struct bt_json_value *field = schema;
 		struct bt_str path = bt_json_text_at(fields->elements[i], "jsonPath");
+		const struct bt_json_value *field = find_member(schema, path);
 		const char *problem = NULL;
 		if (path.length == 0) {
 			continue; /* reported as missing */
 		}
-		struct bt_str rest = bt_str_sub(path, 1, path.length);
-		while (path.data[0] == '.' && rest.data != NULL && field != NULL) {
-			field = bt_json_get(
-				bt_json_object_at(field, "properties"), bt_str_cut(&rest, '.'));
-		}
 		struct bt_str type = bt_json_text_at(field, "type");
 		if (bt_str_has_prefix(path, BT_STR(".metadata."))) {
 			problem = "must not point to fields in metadata";
-		} else if (field == NULL || path.data[0] != '.') {
+		} else if (field == NULL) {
 			problem = "is an invalid path: does not refer to a valid field";
 		} else if (!bt_str_has_word(BT_STR("boolean integer string"), type)) {
 			problem = "must point to a field of type string, boolean or integer. Enum "

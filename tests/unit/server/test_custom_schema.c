@@ -170,6 +170,23 @@ static const struct definition definitions[] = {
 	{"{'type':'object','not':{'anyOf':[{'properties':{'a':{}}}]}}",
 		".properties[a]: Required value: because it is defined in " SPEC
 		".not.anyOf[0].properties[a]"},
+	{"{'type':'string','x-kubernetes-validations':[{'rule':' '}]}",
+		".x-kubernetes-validations[0].rule: Required value: rule is not specified"},
+	{"{'type':'string','x-kubernetes-validations':[{'rule':'true\\n&& true\\n'}]}",
+		".x-kubernetes-validations[0].message: Required value: message must be specified "
+		"if rule contains line breaks"},
+	{"{'type':'string','x-kubernetes-validations':[{'rule':'true','reason':'Bad'}]}",
+		".x-kubernetes-validations[0].reason: Unsupported value: \"Bad\": supported "
+		"values: \"FieldValueDuplicate\", \"FieldValueForbidden\", "
+		"\"FieldValueInvalid\", \"FieldValueRequired\""},
+	{"{'type':'object','x-kubernetes-validations':[{'rule':'true','fieldPath':'.a'}]}",
+		".x-kubernetes-validations[0].fieldPath: Invalid value: \".a\": fieldPath must be "
+		"a valid path: does not refer to a valid field"},
+	{"{'type':'array','maxItems':2,'items':{'type':'integer','x-kubernetes-validations':[{"
+	 "'rule':'self >= oldSelf'}]}}",
+		".items.x-kubernetes-validations[0].rule: Invalid value: {\"rule\":\"self >= "
+		"oldSelf\"}: oldSelf cannot be used on the uncorrelatable portion of the schema "
+		"within " SPEC},
 	{"{'type':'object','additionalProperties':false}",
 		".additionalProperties: Forbidden: additionalProperties cannot be set to false"},
 	{"{'type':'object','properties':{'a':{'type':'string'}},'additionalProperties':false}",
