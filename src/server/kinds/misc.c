@@ -69,11 +69,71 @@ static void check_data_bytes(
 	}
 }
 
+/** Members of data that the types of Secrets need. */
+static const struct {
+	const char *type;
+	const char *key;
+	bool is_json;
+} secret_keys[] = {
+	{"kubernetes.io/dockercfg", ".dockercfg", true},
+	{"kubernetes.io/dockerconfigjson", ".dockerconfigjson", true},
+	{"kubernetes.io/ssh-auth", "ssh-privatekey", false},
+	{"kubernetes.io/tls", "tls.crt", false},
+	{"kubernetes.io/tls", "tls.key", false},
+};
+
+static void check_json(struct bt_field_errors *errors, const struct bt_path *place,
+	const struct bt_json_value *base64)
+{
+	struct berth_error err = BERTH_ERROR_INIT;
+	struct bt_arena arena = {0};
+	struct bt_json_value *parsed;
+	struct bt_str text;
+	if (bt_base64_decode(base64->text, &arena, &text, NULL) == 0 &&
+		bt_json_parse(&arena, text, false, &parsed, &err) != 0) {
+		bt_kinds_error(errors, BT_FIELD_INVALID, place,
+			bt_json_new_c(errors->arena, "<secret contents redacted>"), "%s",
+			berth_error_message(&err));
+		berth_error_finish(&err);
+	}
+	bt_arena_finish(&arena);
+}
+
 void bt_rule_secret(
 	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *secret)
 {
-	check_data_bytes(check->errors, BT_PATH_NAME(place, "data"),
-		data_bytes(bt_json_object_at(secret, "data"), true));
+	const struct bt_json_value *data = bt_json_object_at(secret, "data");
+	const struct bt_path at = *BT_PATH_NAME(place, "data");
+	struct bt_str type = bt_kinds_text(secret, "type");
+	struct bt_field_errors *errors = check->errors;
+	check_data_bytes(errors, &at, data_bytes(data, true));
+	if (check->write->restoring) {
+		return; /* a dump may lack the data */
+	}
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(secret_keys); i++) {
+		struct bt_str key = bt_str_from(secret_keys[i].key);
+		const struct bt_json_value *value = bt_json_get(data, key);
+		if (!bt_str_equal_c(type, secret_keys[i].type)) {
+			continue;
+		}
+		if (value == NULL) {
+			bt_kinds_error_required(errors, BT_PATH_KEY(&at, key));
+		} else if (secret_keys[i].is_json) {
+			check_json(errors, BT_PATH_KEY(&at, key), value);
+		}
+	}
+	if (bt_str_equal_c(type, "kubernetes.io/basic-auth") &&
+		bt_json_find(data, "username") == NULL && bt_json_find(data, "password") == NULL) {
+		bt_kinds_error_required(errors, BT_PATH_KEY(&at, BT_STR("username")));
+		bt_kinds_error_required(errors, BT_PATH_KEY(&at, BT_STR("password")));
+	}
+	struct bt_str account = BT_STR("kubernetes.io/service-account.name");
+	if (bt_str_equal_c(type, "kubernetes.io/service-account-token") &&
+		bt_json_get(bt_json_object_at(secret, "metadata.annotations"), account) == NULL) {
+		bt_kinds_error_required(errors,
+			BT_PATH_KEY(BT_PATH_NAME(BT_PATH_NAME(place, "metadata"), "annotations"),
+				account));
+	}
 }
 
 void bt_rule_config_map(

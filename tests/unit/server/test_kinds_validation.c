@@ -167,6 +167,26 @@ static const struct refusal_row pod_rows[] = {
 		POD("'containers':[{'name':'c','image':'i','ports':[{'containerPort':1,'hostPort'"
 		    ":8}]},{'name':'d','image':'i','ports':[{'containerPort':2,'hostPort':8}]}]"),
 		422, "spec.containers[1].ports[0].hostPort: Duplicate value: \"TCP//8\""},
+	{"tls secret", "secrets", "default/",
+		"{'metadata':{'name':'s'},'type':'kubernetes.io/tls','data':{'tls.crt':''}}", 422,
+		"data[tls.key]: Required value"},
+	{"docker config", "secrets", "default/",
+		"{'metadata':{'name':'s'},'type':'kubernetes.io/dockerconfigjson','data':{"
+		"'.dockerconfigjson':'e30x'}}",
+		422,
+		"data[.dockerconfigjson]: Invalid value: \"<secret contents redacted>\": invalid "
+		"character '1' after top-level value"},
+	{"password", "secrets", "default/",
+		"{'metadata':{'name':'s'},'type':'kubernetes.io/basic-auth'}", 422,
+		"[data[username]: Required value, data[password]: Required value]"},
+	{"token without account", "secrets", "default/",
+		"{'metadata':{'name':'s'},'type':'kubernetes.io/service-account-token'}", 422,
+		"metadata.annotations[kubernetes.io/service-account.name]: Required value"},
+	{"cron job with a long name", "cronjobs.batch", "default/",
+		"{'metadata':{'name':'a23456789b123456789c123456789d123456789e123456789f123'},"
+		"'spec':{'schedule':'@daily','jobTemplate':{'spec':{'template':{'spec':{"
+		"'restartPolicy':'Never','containers':[{'name':'c','image':'i'}]}}}}}}",
+		422, "must be no more than 52 characters"},
 	{"ephemeral container", "pods", "default/",
 		POD(CONTAINER ",'ephemeralContainers':[{'name':'e','image':'i'}]"), 422,
 		"spec.ephemeralContainers: Forbidden: cannot be set on create"},

@@ -41,7 +41,7 @@ START_TEST(test_registrations__webhooks)
 	ck_assert_str_eq(api_message(&f),
 		"ValidatingWebhookConfiguration.admissionregistration.k8s.io \"x\" is invalid: ["
 		"webhooks[0].clientConfig: Required value: exactly one of url or service is "
-	        "required, "
+		"required, "
 		"webhooks[0].rules[0].operations: Invalid value: [\"*\",\"READ\"]: if '*' is "
 		"present, "
 		"must not specify other operations, "

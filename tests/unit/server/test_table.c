@@ -344,17 +344,17 @@ START_TEST(test_table__configuration)
 	static const struct row rows[] = {
 		{"", "endpoints",
 			"{" META ",\"subsets\":[{\"addresses\":[{\"ip\":\"10.0.0.1\"},{\"ip\":"
-	                         "\"fd00::1\"}],\"ports\":[{\"port\":80},{\"port\":81}]}]}",
+			"\"fd00::1\"}],\"ports\":[{\"port\":80},{\"port\":81}]}]}",
 			"[\"d\",\"10.0.0.1:80,[fd00::1]:80,10.0.0.1:81 + 1 more...\",\"5m\"]"},
 		{"", "endpoints", "{" META ",\"subsets\":[]}", "[\"d\",\"<none>\",\"5m\"]"},
 		{"", "resourcequotas",
 			"{" META
 			",\"status\":{\"hard\":{\"limits.cpu\":\"4\",\"pods\":\"9\",\"requests."
-	                "cpu\":\"2\"},\"used\":{\"limits.cpu\":\"1\",\"pods\":\"3\"}}}",
+			"cpu\":\"2\"},\"used\":{\"limits.cpu\":\"1\",\"pods\":\"3\"}}}",
 			"[\"d\",\"5m\",\"pods: 3/9, requests.cpu: 0/2\",\"limits.cpu: 1/4\"]"},
 		{"", "podtemplates",
 			"{" META ",\"template\":{\"metadata\":{\"labels\":{\"a\":\"b\"}},\"spec\":{"
-	                         "\"containers\":[{\"name\":\"c\",\"image\":\"i\"}]}}}",
+			"\"containers\":[{\"name\":\"c\",\"image\":\"i\"}]}}}",
 			"[\"d\",\"c\",\"i\",\"a=b\"]"},
 		{"apps", "controllerrevisions", "{" META ",\"revision\":3}",
 			"[\"d\",\"<none>\",3,\"5m\"]"},
@@ -363,15 +363,15 @@ START_TEST(test_table__configuration)
 			"[\"d\",\"a=b\",\"5m\"]"},
 		{"networking.k8s.io", "ingressclasses",
 			"{" META ",\"spec\":{\"controller\":\"e.com/"
-	                         "c\",\"parameters\":{\"apiGroup\":\"e.com\",\"kind\":\"Config\","
-	                         "\"name\":\"x\"}}}",
+			"c\",\"parameters\":{\"apiGroup\":\"e.com\",\"kind\":\"Config\","
+			"\"name\":\"x\"}}}",
 			"[\"d\",\"e.com/c\",\"Config.e.com/x\",\"5m\"]"},
 		{"networking.k8s.io", "servicecidrs",
 			"{" META ",\"spec\":{\"cidrs\":[\"10.0.0.0/8\"]}}",
 			"[\"d\",\"10.0.0.0/8\",\"5m\"]"},
 		{"networking.k8s.io", "ipaddresses",
 			"{" META ",\"spec\":{\"parentRef\":{\"resource\":\"services\","
-	                         "\"namespace\":\"n\",\"name\":\"s\"}}}",
+			"\"namespace\":\"n\",\"name\":\"s\"}}}",
 			"[\"d\",\"services/n/s\"]"},
 		{"storage.k8s.io", "volumeattributesclasses", "{" META ",\"driverName\":\"e.com\"}",
 			"[\"d\",\"e.com\",\"5m\"]"},
@@ -379,7 +379,7 @@ START_TEST(test_table__configuration)
 			"{" META ",\"webhooks\":[{},{}]}", "[\"d\",2,\"5m\"]"},
 		{"admissionregistration.k8s.io", "validatingadmissionpolicies",
 			"{" META ",\"spec\":{\"validations\":[{}],\"paramKind\":{\"apiVersion\":"
-	                         "\"v1\",\"kind\":\"ConfigMap\"}}}",
+			"\"v1\",\"kind\":\"ConfigMap\"}}}",
 			"[\"d\",1,\"v1/ConfigMap\",\"5m\"]"},
 		{"admissionregistration.k8s.io", "mutatingadmissionpolicies",
 			"{" META ",\"spec\":{\"mutations\":[{}]}}", "[\"d\",1,\"<unset>\",\"5m\"]"},
@@ -388,36 +388,36 @@ START_TEST(test_table__configuration)
 			"[\"d\",\"p\",\"x\",\"5m\"]"},
 		{"apiregistration.k8s.io", "apiservices",
 			"{" META ",\"spec\":{\"service\":{\"namespace\":\"n\",\"name\":\"s\"}},"
-	                         "\"status\":{\"conditions\":[{\"type\":\"Available\",\"status\":"
-	                         "\"False\",\"reason\":\"ServiceNotFound\"}]}}",
+			"\"status\":{\"conditions\":[{\"type\":\"Available\",\"status\":"
+			"\"False\",\"reason\":\"ServiceNotFound\"}]}}",
 			"[\"d\",\"n/s\",\"False (ServiceNotFound)\",\"5m\"]"},
 		{"certificates.k8s.io", "certificatesigningrequests",
 			"{" META ",\"spec\":{\"signerName\":\"e.com/"
-	                         "s\",\"username\":\"u\",\"expirationSeconds\":86400},\"status\":{"
-	                         "\"conditions\":[{\"type\":\"Approved\",\"status\":\"True\"}],"
-	                         "\"certificate\":\"eA==\"}}",
+			"s\",\"username\":\"u\",\"expirationSeconds\":86400},\"status\":{"
+			"\"conditions\":[{\"type\":\"Approved\",\"status\":\"True\"}],"
+			"\"certificate\":\"eA==\"}}",
 			"[\"d\",\"5m\",\"e.com/s\",\"u\",\"24h\",\"Approved,Issued\"]"},
 		{"certificates.k8s.io", "certificatesigningrequests", "{" META ",\"spec\":{}}",
 			"[\"d\",\"5m\",\"\",\"\",\"<none>\",\"Pending\"]"},
 		{"flowcontrol.apiserver.k8s.io", "flowschemas",
 			"{" META ",\"spec\":{\"priorityLevelConfiguration\":{\"name\":\"p\"},"
-	                         "\"matchingPrecedence\":7,\"distinguisherMethod\":{\"type\":"
-	                         "\"ByUser\"}},\"status\":{\"conditions\":[{\"type\":\"Dangling\","
-	                         "\"status\":\"False\"}]}}",
+			"\"matchingPrecedence\":7,\"distinguisherMethod\":{\"type\":"
+			"\"ByUser\"}},\"status\":{\"conditions\":[{\"type\":\"Dangling\","
+			"\"status\":\"False\"}]}}",
 			"[\"d\",\"p\",7,\"ByUser\",\"5m\",\"False\"]"},
 		{"flowcontrol.apiserver.k8s.io", "prioritylevelconfigurations",
 			"{" META ",\"spec\":{\"type\":\"Limited\",\"limited\":{"
-	                         "\"nominalConcurrencyShares\":30,\"limitResponse\":{\"queuing\":{"
-	                         "\"queues\":64,\"handSize\":8,\"queueLengthLimit\":50}}}}}",
+			"\"nominalConcurrencyShares\":30,\"limitResponse\":{\"queuing\":{"
+			"\"queues\":64,\"handSize\":8,\"queueLengthLimit\":50}}}}}",
 			"[\"d\",\"Limited\",\"30\",\"64\",\"8\",\"50\",\"5m\"]"},
 		{"flowcontrol.apiserver.k8s.io", "prioritylevelconfigurations",
 			"{" META ",\"spec\":{\"type\":\"Exempt\",\"exempt\":{"
-	                         "\"nominalConcurrencyShares\":0}}}",
+			"\"nominalConcurrencyShares\":0}}}",
 			"[\"d\",\"Exempt\",\"0\",\"<none>\",\"<none>\",\"<none>\",\"5m\"]"},
 		{"apps", "controllerrevisions",
 			"{\"metadata\":{\"name\":\"d\",\"ownerReferences\":[{\"apiVersion\":\"apps/"
-	                "v1\",\"kind\":\"DaemonSet\",\"name\":\"x\",\"controller\":true}]},"
-	                "\"revision\":1}",
+			"v1\",\"kind\":\"DaemonSet\",\"name\":\"x\",\"controller\":true}]},"
+			"\"revision\":1}",
 			"[\"d\",\"daemonset.apps/x\",1,\"<unknown>\"]"},
 	};
 	CHECK(rows);
