@@ -134,6 +134,7 @@ static void take_effect_after_all(void *context, uint64_t serial)
 	uint32_t index = find_serial(sim, serial);
 	bt_sim_action_done(sim);
 	if (index != UINT32_MAX) {
+		bt_sim_spoil_devices(sim, sim->answers.items[index]->write.object->value);
 		bt_sim_log(sim, "late write about %.*s: %s",
 			BT_STR_ARG(sim->answers.items[index]->write.object->meta->name),
 			take_effect(sim, sim->answers.items[index]) == 0 ? "done" : "refused");

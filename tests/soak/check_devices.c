@@ -4,9 +4,10 @@
  * scheduler writes, and at quiet moments.
  *
  * A pool is excused from the checks after a failed write, because the scheduler does not know which
- * devices are taken. The excuse ends at the next quiet moment. If a device was allocated twice, the
- * excuse lasts for the rest of the round: the scheduler keeps allocated devices as a set (spec 12
- * section 4.3), so the end of one allocation frees the device.
+ * devices are taken. The excuse ends at the next quiet moment. If a device was allocated twice, or
+ * a failed write of a claim takes effect while the scheduler has given its device to another claim,
+ * the excuse lasts for the rest of the round: the scheduler keeps allocated devices as a set (spec
+ * 12 section 4.3), so the end of one allocation frees the device.
  */
 #include "api/identity.h"
 #include "dra/dra.h"
@@ -40,6 +41,23 @@ void bt_sim_excuse_devices(struct bt_sim *sim, const struct bt_resource_claim *c
 				bt_arena_str(&sim->texts, result->driver),
 				bt_arena_str(&sim->texts, result->pool), false};
 			bt_vec_push(&sim->excused_pools, excused);
+		}
+	}
+}
+
+void bt_sim_spoil_devices(struct bt_sim *sim, const struct bt_resource_claim *claim)
+{
+	const struct bt_dra *dra = bt_scheduler_engine(sim->scheduler)->state->dra;
+	const struct bt_allocation_result *allocation = claim->status.allocation;
+	for (uint32_t i = 0; allocation != NULL && i < allocation->devices.results.count; i++) {
+		device_result *result = &allocation->devices.results.items[i];
+		struct bt_sim_excused_pool *excused =
+			find_excuse(sim, result->driver, result->pool);
+		uint32_t id =
+			bt_device_ids_find(&dra->ids, result->driver, result->pool, result->device);
+		if (excused != NULL && id != BT_DEVICE_NONE &&
+			bt_allocated_is_dedicated(&dra->allocated, id)) {
+			excused->is_spoiled = true;
 		}
 	}
 }

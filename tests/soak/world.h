@@ -210,6 +210,11 @@ int bt_sim_bind(struct bt_sim *sim, const struct bt_object_meta *pod, struct bt_
 
 /** Excuse the pools of the claim's devices. */
 void bt_sim_excuse_devices(struct bt_sim *sim, const struct bt_resource_claim *claim);
+/**
+ * Excuse the pools for the rest of the round if a failed write of the claim takes effect now and
+ * the scheduler has given a device of the claim to another claim.
+ */
+void bt_sim_spoil_devices(struct bt_sim *sim, const struct bt_resource_claim *claim);
 /** If a change of the store allocates a claim, checks the claim's devices. */
 void bt_sim_devices_changed(
 	struct bt_sim *sim, const struct bt_object *old_object, const struct bt_object *new_object);
