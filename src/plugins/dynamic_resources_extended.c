@@ -357,16 +357,12 @@ struct bt_status bt_extended_for_node(struct bt_extended_resources *extended,
 	}
 	for (uint32_t i = 0; i < extended->scalar_count; i++) {
 		const struct extended_scalar *scalar = &extended->scalars[i];
-		/*
-		 * The state does not distinguish a capacity of 0 from an absent capacity. For
-		 * capacity 0 of a resource without a class, upstream leaves the rejection to
-		 * NodeResourcesFit.
-		 */
-		bool has_own = bt_node_info_scalar_allocatable(node, scalar->column) != 0;
 
-		by_devices[i] = !has_own && scalar->device_class.length != 0;
+		by_devices[i] = scalar->device_class.length != 0 &&
+			bt_node_info_scalar_allocatable(node, scalar->column) == 0;
 		any |= by_devices[i];
-		if (!has_own && !by_devices[i]) {
+		/* An amount of 0 without a class is left to NodeResourcesFit. */
+		if (!by_devices[i] && !bt_node_info_has_extended(node, scalar->column)) {
 			return bt_status_reason(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE,
 				BT_REASON_RESOURCE_NOT_FITTING);
 		}

@@ -289,6 +289,21 @@ int64_t bt_node_info_scalar_allocatable(const struct bt_node_info *info, uint32_
 		: info->state->nodes.scalars.items[resource].allocatable[info->slot];
 }
 
+bool bt_node_info_has_extended(const struct bt_node_info *info, uint32_t resource)
+{
+	const struct bt_node_row *row = row_of(info);
+
+	if (bt_node_info_scalar_allocatable(info, resource) != 0) {
+		return true;
+	}
+	for (uint32_t i = 0; i < row->zero_scalars.count; i++) {
+		if (row->zero_scalars.items[i] == resource) {
+			return true;
+		}
+	}
+	return false;
+}
+
 int64_t bt_node_info_scalar_requested(const struct bt_node_info *info, uint32_t resource)
 {
 	if (resource == UINT32_MAX) {

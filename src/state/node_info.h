@@ -79,6 +79,8 @@ struct bt_str bt_node_info_prefer_avoid_pods(const struct bt_node_info *info);
 uint8_t bt_node_info_declared_features(const struct bt_node_info *info);
 /** resource: index of a scalar column (node_table.h); UINT32_MAX: the result is 0. */
 int64_t bt_node_info_scalar_allocatable(const struct bt_node_info *info, uint32_t resource);
+/** Whether the node lists an amount of the extended resource, which may be 0. */
+bool bt_node_info_has_extended(const struct bt_node_info *info, uint32_t resource);
 int64_t bt_node_info_scalar_requested(const struct bt_node_info *info, uint32_t resource);
 bool bt_node_info_port_conflicts(
 	const struct bt_node_info *info, const struct bt_host_port *wanted);

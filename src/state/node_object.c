@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "api/resources.h"
 #include "state/change_log.h"
 #include "state/node_table.h"
 #include "state/node_table_edit.h"
@@ -141,6 +142,8 @@ static uint32_t write_amount(
 static uint32_t set_scalars(
 	struct bt_node_table *table, uint32_t slot, const struct bt_resource *allocatable)
 {
+	struct bt_node_row *row = &table->rows[slot];
+	uint32_t zero_count = 0;
 	uint32_t differing = 0;
 
 	for (uint32_t i = 0; i < allocatable->scalar_count; i++) {
@@ -148,7 +151,16 @@ static uint32_t set_scalars(
 		uint32_t resource = bt_node_table_scalar(table, scalar->name);
 		differing += table->scalars.items[resource].allocatable[slot] != scalar->value;
 		bt_node_table_set_scalar(table, resource, slot, scalar->value);
+		if (scalar->value == 0 && bt_resource_is_dra_extended(scalar->name)) {
+			if (zero_count == row->zero_scalars.count) {
+				bt_vec_push(&row->zero_scalars, UINT32_MAX);
+			}
+			differing += row->zero_scalars.items[zero_count] != resource;
+			row->zero_scalars.items[zero_count++] = resource;
+		}
 	}
+	differing += row->zero_scalars.count - zero_count;
+	row->zero_scalars.count = zero_count;
 	/* Reset the scalar resources that the node no longer has. */
 	for (uint32_t i = 0; i < table->scalars.count; i++) {
 		const struct bt_scalar_column *column = &table->scalars.items[i];

@@ -271,6 +271,7 @@ static void finish_row(struct bt_node_row *row)
 	bt_vec_finish(&row->pods_with_affinity);
 	bt_vec_finish(&row->pods_with_required_anti_affinity);
 	bt_vec_finish(&row->claims);
+	bt_vec_finish(&row->zero_scalars);
 }
 
 /* The arrays with an entry for each slot, listed once for growing, clearing and freeing. */

@@ -112,6 +112,8 @@ struct bt_node_row {
 	BT_VEC(uint32_t) pods_with_affinity;
 	BT_VEC(uint32_t) pods_with_required_anti_affinity;
 	BT_VEC(struct bt_claim_ref) claims; /* ascending by claim symbol */
+	/* Extended resources of which the node lists an amount of 0: indices of scalar columns. */
+	BT_VEC(uint32_t) zero_scalars;
 	uint64_t images_version; /* version of the image table when the node counts were read */
 	int64_t generation;      /* unique; changes with every change of the node */
 	uint64_t instance;       /* unique; set when the name enters the snapshot */

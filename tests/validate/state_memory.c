@@ -289,7 +289,8 @@ size_t bt_state_memory_bytes(const struct bt_state *state)
 				(sizeof(*row->labels.items) + sizeof(*row->label_symbols)) +
 			vec_bytes(&row->images) + vec_bytes(&row->ports) + vec_bytes(&row->pods) +
 			vec_bytes(&row->pods_with_affinity) +
-			vec_bytes(&row->pods_with_required_anti_affinity) + vec_bytes(&row->claims);
+			vec_bytes(&row->pods_with_required_anti_affinity) +
+			vec_bytes(&row->claims) + vec_bytes(&row->zero_scalars);
 	}
 	bytes += map_bytes(&state->shapes.map) + vec_bytes(&state->shapes.shapes) +
 		vec_bytes(&state->shapes.free_ids);

@@ -174,6 +174,12 @@ START_TEST(test_dynamic_resources_extended__edge_12_30_what_is_missing)
 	fixture_expect("y has no class, x is the node's own",
 		fixture_filter(&fixture, POD(RESOURCE(X, "1") "," RESOURCE(Y, "1")), "own"),
 		REFUSED "cannot fit resource");
+	fixture_add_node(&fixture,
+		"{'metadata':{'name':'zero'},'status':{'allocatable':{" RESOURCE(Y, "0") "}}}");
+	put_slice(&fixture, "zero", "{'name':'a'}");
+	fixture_expect("0 of y is left to NodeResourcesFit",
+		fixture_filter(&fixture, POD(RESOURCE(X, "1") "," RESOURCE(Y, "1")), "zero"),
+		"Success");
 	fixture_expect("0 of y fits",
 		fixture_filter(&fixture, POD(RESOURCE(X, "1") "," RESOURCE(Y, "0")), "n1"),
 		"Success");

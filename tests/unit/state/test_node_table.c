@@ -443,6 +443,57 @@ START_TEST(test_node_table__scalar_columns_exist_only_while_used)
 }
 END_TEST
 
+static bool has_extended(const struct fixture *f, const char *node, const char *resource)
+{
+	struct bt_node_info info;
+
+	bt_node_info_init(&info, f->state, slot_of(f, node));
+	return bt_node_info_has_extended(
+		&info, bt_node_table_find_scalar(&f->state->nodes, bt_str_from(resource)));
+}
+
+/** Spec 12 section 14.2, step 2: a node that lists 0 does not lack the name. */
+START_TEST(test_node_table__zero_amounts_of_extended_resources_are_listed)
+{
+	static const struct {
+		const char *status;
+		bool has_x;
+		bool has_y;
+	} rows[] = {
+		{"", false, false},
+		{"'allocatable':{'example.com/x':'0'}", true, false},
+		{"'allocatable':{'example.com/x':'1','example.com/y':'0'}", true, true},
+		{"'allocatable':{'example.com/x':'0','example.com/y':'0'}", true, true},
+		{"'allocatable':{'example.com/y':'0'}", false, true},
+		{"'allocatable':{'example.com/y':'0','hugepages-2Mi':'0'}", false, true},
+		{"", false, false},
+		{"'allocatable':{'example.com/x':'0'}", true, false},
+	};
+	struct fixture f;
+	struct bt_node *node;
+
+	fixture_init(&f);
+	add_node(&f, "n1", "", "");
+	add_node(&f, "n2", "", "");
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
+		bt_state_update_node(f.state, NULL, make_node(&f, "n1", "", rows[i].status));
+		check_refresh(&f);
+		ck_assert_msg(has_extended(&f, "n1", "example.com/x") == rows[i].has_x &&
+				has_extended(&f, "n1", "example.com/y") == rows[i].has_y,
+			"row %zu", i);
+		ck_assert(!has_extended(&f, "n2", "example.com/x"));
+	}
+	/* A node with the name of a removed one starts anew. */
+	node = make_node(&f, "n1", "", "");
+	check_ok(bt_state_remove_node(f.state, node, &err));
+	check_refresh(&f);
+	bt_state_add_node(f.state, node);
+	check_refresh(&f);
+	ck_assert(!has_extended(&f, "n1", "example.com/x"));
+	fixture_finish(&f);
+}
+END_TEST
+
 /* --- label columns --- */
 
 static struct bt_str column_value(
@@ -619,6 +670,7 @@ BT_TEST_MAIN("node_table", test_node_table__edge_01b_35_three_pods,
 	test_node_table__wide_values, test_node_table__edge_01b_47_resized_pod,
 	test_node_table__edge_01b_48_ghost_continues,
 	test_node_table__scalar_columns_exist_only_while_used,
+	test_node_table__zero_amounts_of_extended_resources_are_listed,
 	test_node_table__label_column_follows_the_nodes,
 	test_node_table__keys_without_a_node_have_no_column,
 	test_node_table__label_dictionary_is_bounded, test_node_table__equal_taints_share_a_set,
