@@ -213,7 +213,8 @@ static void prepare_columns(struct bt_plugin *plugin, const struct bt_state *sta
 		bt_resource_kernels_for_cpu()->balance(
 			columns, (struct bt_slot_range){.count = slot_count}, instance->balances);
 	} else {
-		for (uint64_t i = instance->log_sequence; i < log->sequence; i++) {
+		uint64_t end = bt_change_log_end(log, instance->log_sequence, AMOUNT_CHANGES);
+		for (uint64_t i = instance->log_sequence; i < end; i++) {
 			struct bt_change change = bt_change_log_at(log, i);
 			if ((change.kinds & AMOUNT_CHANGES) != 0) {
 				bt_resource_kernels_for_cpu()->balance(columns,

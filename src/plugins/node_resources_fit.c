@@ -371,7 +371,8 @@ static void prepare_columns(struct bt_plugin *plugin, const struct bt_state *sta
 			set_floors(instance, nodes, block);
 		}
 	} else {
-		for (uint64_t i = instance->floor_sequence; i < log->sequence; i++) {
+		uint64_t end = bt_change_log_end(log, instance->floor_sequence, FLOOR_CHANGES);
+		for (uint64_t i = instance->floor_sequence; i < end; i++) {
 			struct bt_change change = bt_change_log_at(log, i);
 			if ((change.kinds & FLOOR_CHANGES) != 0) {
 				set_floors(instance, nodes, change.slot / FLOOR_SLOTS);

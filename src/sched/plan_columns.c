@@ -228,9 +228,10 @@ uint32_t bt_plan_replace_verdict(struct bt_plan *plan, uint32_t slot, uint32_t v
 uint32_t bt_plan_changed_slots(struct bt_plan_cache *cache, const struct bt_change_log *log,
 	uint64_t since, uint32_t kinds)
 {
+	uint64_t end = bt_change_log_end(log, since, kinds);
 	uint32_t count = 0;
 	cache->mark++;
-	for (uint64_t i = since; i < log->sequence; i++) {
+	for (uint64_t i = since; i < end; i++) {
 		struct bt_change change = bt_change_log_at(log, i);
 		if ((change.kinds & kinds) != 0) {
 			count = bt_plan_add_slot(cache, count, change.slot);

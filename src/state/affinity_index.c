@@ -237,18 +237,23 @@ static void catch_up(struct bt_affinity_index *index)
 		index->log_sequence = log->sequence;
 		return;
 	}
-	uint32_t kinds = everything ? BT_CHANGE_ALL : 0; /* of all missed changes */
-	for (uint64_t i = index->log_sequence; !everything && i < log->sequence; i++) {
-		kinds |= bt_change_log_at(log, i).kinds;
-	}
 	bt_vec_reserve(&index->slots, state->nodes.slot_count);
 	for (; index->slots.count < state->nodes.slot_count; index->slots.count++) {
 		index->slots.items[index->slots.count] = (struct slot_list){0};
 	}
-	if (((kinds & CHANGES_OF_LABELS) != 0 ||
+	if ((everything ||
+		    bt_change_log_end(log, index->log_sequence, CHANGES_OF_LABELS) !=
+			    index->log_sequence ||
 		    index->key_epoch != state->nodes.label_key_epoch) &&
 		bt_affinity_index_update_keys(index)) {
 		sum_stale_keys(index);
+	}
+	/* Most labels are no topology keys: read the log only for values that changed. */
+	bool moved = false;
+	for (uint32_t i = 0; i < index->active_keys.count; i++) {
+		struct topology_key *key = &index->keys.items[index->active_keys.items[i]];
+		moved = moved || key->change_count != key->column->change_count;
+		key->change_count = key->column->change_count;
 	}
 	if (everything) {
 		for (uint32_t slot = 0; slot < index->slots.count; slot++) {
@@ -256,10 +261,12 @@ static void catch_up(struct bt_affinity_index *index)
 			repair_pods(index, slot);
 		}
 	}
-	for (uint64_t i = index->log_sequence; !everything && i < log->sequence; i++) {
+	uint64_t end = bt_change_log_end(
+		log, index->log_sequence, CHANGES_OF_PODS | (moved ? CHANGES_OF_LABELS : 0));
+	for (uint64_t i = index->log_sequence; !everything && i < end; i++) {
 		struct bt_change change = bt_change_log_at(log, i);
 
-		if ((change.kinds & CHANGES_OF_LABELS) != 0) {
+		if (moved && (change.kinds & CHANGES_OF_LABELS) != 0) {
 			repair_domains(index, change.slot);
 		}
 		if ((change.kinds & CHANGES_OF_PODS) != 0) {

@@ -35,8 +35,10 @@ struct topology_key {
 	uint64_t hash;
 	uint32_t term_count;                  /* 0: the entry is free */
 	const struct bt_label_column *column; /* NULL: no node has had the key */
-	uint32_t rebuild_count;               /* of the column, when the domains were read */
-	uint32_t *domains;                    /* by slot; NULL: 0 everywhere */
+	/* Of the column, when the domains were read or updated. */
+	uint32_t rebuild_count;
+	uint64_t change_count;
+	uint32_t *domains; /* by slot; NULL: 0 everywhere */
 	uint32_t slot_capacity;
 	bool stale; /* the key's sums must be computed anew */
 };

@@ -47,6 +47,7 @@ void bt_affinity_index_take_domains(struct bt_affinity_index *index, struct topo
 	}
 	key->slot_capacity = table->slot_capacity;
 	key->rebuild_count = key->column != NULL ? key->column->rebuild_count : 0;
+	key->change_count = key->column != NULL ? key->column->change_count : 0;
 }
 
 void bt_affinity_index_set_domain(

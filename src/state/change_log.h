@@ -9,6 +9,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/compiler.h"
+
 enum bt_change_kind {
 	BT_CHANGE_PODS = 1 << 0,        /* pods on the node, their requests, labels or priority */
 	BT_CHANGE_PORTS = 1 << 1,       /* used host ports */
@@ -24,6 +26,7 @@ enum bt_change_kind {
 	BT_CHANGE_DEVICES = 1 << 10,      /* devices that the node can use, or their allocation */
 	BT_CHANGE_ALL = (1 << 11) - 1,
 };
+#define BT_CHANGE_KINDS 11
 
 struct bt_change {
 	uint32_t slot;
@@ -35,6 +38,8 @@ struct bt_change_log {
 	struct bt_change *ring;
 	uint32_t capacity;
 	uint64_t sequence; /* number of all changes so far */
+	/* By kind: value of `sequence` after the last change of this kind; 0: there was none. */
+	uint64_t end_of_kind[BT_CHANGE_KINDS];
 };
 
 void bt_change_log_init(struct bt_change_log *log, uint32_t capacity);
@@ -50,14 +55,34 @@ static inline struct bt_change bt_change_log_at(const struct bt_change_log *log,
 {
 	return log->ring[index & (log->capacity - 1)];
 }
+/** Reading this many changes costs no more than looking up where the last relevant one is. */
+#define BT_CHANGE_LOG_SHORT 16
+/**
+ * Returns the number of the change at which a reader of these kinds may stop that has seen the
+ * changes before number `seen`; if it is `seen`, there is nothing to read.
+ */
+static inline uint64_t bt_change_log_end(
+	const struct bt_change_log *log, uint64_t seen, uint32_t kinds)
+{
+	uint64_t end = seen;
+	if (log->sequence - seen <= BT_CHANGE_LOG_SHORT) {
+		return log->sequence;
+	}
+	for (; kinds != 0; kinds &= kinds - 1) {
+		uint64_t last = log->end_of_kind[BT_CTZ64(kinds)];
+		end = last > end ? last : end;
+	}
+	return end;
+}
 /**
  * Counts the changes of these kinds, starting with change number `seen`. The log must cover `seen`.
  */
 static inline uint64_t bt_change_log_count(
 	const struct bt_change_log *log, uint64_t seen, uint32_t kinds)
 {
+	uint64_t end = bt_change_log_end(log, seen, kinds);
 	uint64_t count = 0;
-	for (uint64_t i = seen; i < log->sequence; i++) {
+	for (uint64_t i = seen; i < end; i++) {
 		count += (bt_change_log_at(log, i).kinds & kinds) != 0;
 	}
 	return count;

@@ -392,7 +392,9 @@ void bt_domain_counter_catch_up(struct bt_domain_counters *counters,
 			counter->label_set = BT_LABEL_SET_NONE;
 		}
 		struct last_kind last = {.label_set = BT_LABEL_SET_NONE};
-		for (uint64_t i = counter->log_sequence; i < state->log.sequence; i++) {
+		uint64_t end =
+			bt_change_log_end(&state->log, counter->log_sequence, BT_CHANGE_PODS);
+		for (uint64_t i = counter->log_sequence; i < end; i++) {
 			struct bt_change change = bt_change_log_at(&state->log, i);
 
 			if ((change.kinds & BT_CHANGE_PODS) != 0) {

@@ -90,7 +90,9 @@ struct bt_eligibility {
 	/* Position in the node changes. */
 	bool filled;
 	uint64_t node_sequence;
+	uint64_t log_sequence;
 	uint32_t rebuild_count; /* of the topology key's column */
+	uint64_t label_changes; /* sum of change_count of the columns of topology key and labels */
 	uint32_t ref_count;
 	uint32_t id;
 	size_t bytes;

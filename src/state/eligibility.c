@@ -166,7 +166,8 @@ void bt_eligibility_catch_up(struct bt_eligibility_table *table, struct bt_state
 		table->lost_before = table->node_sequence;
 		table->log_sequence = log->sequence;
 	} else {
-		for (uint64_t j = table->log_sequence; j < log->sequence; j++) {
+		uint64_t end = bt_change_log_end(log, table->log_sequence, CHANGES_OF_INTEREST);
+		for (uint64_t j = table->log_sequence; j < end; j++) {
 			struct bt_change change = bt_change_log_at(log, j);
 
 			if ((change.kinds & CHANGES_OF_INTEREST) != 0) {
@@ -177,12 +178,32 @@ void bt_eligibility_catch_up(struct bt_eligibility_table *table, struct bt_state
 		table->log_sequence = log->sequence;
 	}
 	uint64_t behind = table->node_sequence - eligibility->node_sequence;
+	uint64_t seen = eligibility->log_sequence;
+
+	eligibility->log_sequence = log->sequence;
 	if (eligibility->filled && behind == 0 &&
 		eligibility->slot_count == state->nodes.slot_count) {
 		return;
 	}
 	columns = find_columns(table, eligibility, state);
 	uint32_t rebuild_count = columns[0] != NULL ? columns[0]->rebuild_count : 0;
+	/* Label changes are of no interest if no value in these columns changed. */
+	uint64_t label_changes = 0;
+	uint32_t kinds = BT_CHANGE_EXISTENCE;
+
+	for (uint32_t i = 0; i <= eligibility->label_count; i++) {
+		label_changes += columns[i] != NULL ? columns[i]->change_count : 0;
+	}
+	kinds |= eligibility->has_affinity ? BT_CHANGE_LABELS : 0;
+	kinds |= eligibility->tolerations != NULL ? BT_CHANGE_TAINTS : 0;
+	if (eligibility->filled && eligibility->slot_count == state->nodes.slot_count &&
+		rebuild_count == eligibility->rebuild_count &&
+		label_changes == eligibility->label_changes &&
+		bt_change_log_end(log, seen, kinds) == seen) {
+		eligibility->node_sequence = table->node_sequence;
+		return;
+	}
+	eligibility->label_changes = label_changes;
 	/* Reserve entries for all slots and domains; new slots are not eligible. */
 	const struct bt_label_column *column = columns[0];
 	uint32_t slots = state->nodes.slot_count;

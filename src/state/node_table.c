@@ -84,6 +84,7 @@ static void set_value(
 		column->values = BT_NEW_ARRAY(uint32_t, table->slot_capacity);
 	}
 	column->values[slot] = index;
+	column->change_count++;
 	if (old != 0) {
 		column->live_count -= --column->value_counts.items[old] == 0;
 		column->present_count--;

@@ -53,6 +53,7 @@ struct bt_label_column {
 	uint32_t present_count;        /* slots with the label, ghosts included */
 	uint32_t live_count;           /* dictionary entries that some slot has */
 	uint32_t rebuild_count;
+	uint64_t change_count; /* increased whenever the value of a slot changes */
 };
 
 struct bt_label_pair {

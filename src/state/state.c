@@ -29,6 +29,9 @@ void bt_change_log_append(struct bt_change_log *log, uint32_t slot, uint32_t kin
 {
 	log->ring[log->sequence & (log->capacity - 1)] = (struct bt_change){slot, kinds};
 	log->sequence++;
+	for (uint32_t left = kinds; left != 0; left &= left - 1) {
+		log->end_of_kind[BT_CTZ64(left)] = log->sequence;
+	}
 }
 
 /**

@@ -259,6 +259,17 @@ START_TEST(test_change_log__ring)
 	for (uint64_t i = 2; i < 6; i++) {
 		ck_assert_uint_eq(bt_change_log_at(&log, i).slot, i);
 	}
+	bt_change_log_append(&log, 1, BT_CHANGE_LABELS | BT_CHANGE_TAINTS);
+	for (uint32_t i = 0; i < 2 * BT_CHANGE_LOG_SHORT; i++) {
+		bt_change_log_append(&log, 2, BT_CHANGE_PODS);
+	}
+	/* The range is long enough for the search of the last change. */
+	ck_assert_uint_eq(bt_change_log_end(&log, 6, BT_CHANGE_LABELS | BT_CHANGE_CLAIMS), 7);
+	ck_assert_uint_eq(bt_change_log_end(&log, 6, BT_CHANGE_PODS), log.sequence);
+	ck_assert_uint_eq(bt_change_log_end(&log, 6, BT_CHANGE_CLAIMS), 6);
+	ck_assert_uint_eq(bt_change_log_end(&log, 7, BT_CHANGE_TAINTS), 7);
+	ck_assert_uint_eq(
+		bt_change_log_end(&log, log.sequence - 1, BT_CHANGE_TAINTS), log.sequence);
 	bt_change_log_finish(&log);
 	bt_change_log_finish(&log);
 }
