@@ -176,11 +176,8 @@ static void scalars_create(
 	}
 }
 
-/**
- * Returns where the value of a name is stored, or NULL if the record does not have it. Scalars must
- * exist already.
- */
-static int64_t *target_of(struct bt_resource *resource, struct bt_str name, enum standard standard)
+/** Returns where the value of a standard resource is stored. NULL: the resource is not standard. */
+static int64_t *standard_target(struct bt_resource *resource, enum standard standard)
 {
 	switch (standard) {
 	case STANDARD_CPU:
@@ -192,33 +189,53 @@ static int64_t *target_of(struct bt_resource *resource, struct bt_str name, enum
 	case STANDARD_PODS:
 		return &resource->allowed_pod_number;
 	case STANDARD_NONE:
-		return bt_resource_is_scalar(name) ? scalar_find(resource, name) : NULL;
+		break;
 	}
 	return NULL;
+}
+
+static void combine_value(int64_t *target, int64_t value, bool is_maximum)
+{
+	if (!is_maximum) {
+		*target = bt_wrap_add(*target, value);
+	} else if (value > *target) {
+		*target = value;
+	}
 }
 
 /** Adds the entries of the list to the record, or raises the record's values to those entries. */
 static void combine(struct bt_resource *resource, const struct bt_resource_list *list,
 	bool is_maximum, struct bt_arena *arena)
 {
+	uint32_t others = 0;
+
 	if (resource == NULL) {
+		return;
+	}
+	for (uint32_t i = 0; i < list->count; i++) {
+		const struct bt_resource_entry *entry = &list->items[i];
+		enum standard standard = standard_of(entry->name);
+		int64_t *target = standard_target(resource, standard);
+
+		if (target == NULL) {
+			others++;
+		} else if (!is_maximum || standard != STANDARD_PODS) {
+			combine_value(target,
+				standard == STANDARD_CPU ? bt_quantity_milli(&entry->quantity)
+							 : bt_quantity_value(&entry->quantity),
+				is_maximum);
+		}
+	}
+	if (others == 0) {
 		return;
 	}
 	scalars_create(resource, list, arena);
 	for (uint32_t i = 0; i < list->count; i++) {
 		const struct bt_resource_entry *entry = &list->items[i];
-		enum standard standard = standard_of(entry->name);
-		int64_t *target = target_of(resource, entry->name, standard);
 
-		if (target == NULL || (is_maximum && standard == STANDARD_PODS)) {
-			continue;
-		}
-		int64_t value = standard == STANDARD_CPU ? bt_quantity_milli(&entry->quantity)
-							 : bt_quantity_value(&entry->quantity);
-		if (!is_maximum) {
-			*target = bt_wrap_add(*target, value);
-		} else if (value > *target) {
-			*target = value;
+		if (is_scalar_entry(entry)) {
+			combine_value(scalar_find(resource, entry->name),
+				bt_quantity_value(&entry->quantity), is_maximum);
 		}
 	}
 }

@@ -123,6 +123,7 @@ void bt_node_conditions_digest(const struct bt_node_status *status, struct bt_st
 						: bt_str_equal_c(condition->status, "False")
 						? BT_CONDITION_FALSE
 						: BT_CONDITION_UNKNOWN);
+				break;
 			}
 		}
 	}
@@ -189,12 +190,14 @@ static uint32_t set_allocatable(struct bt_node_table *table, uint32_t slot,
 	differing += write_amount(table, table->allocatable_cpu_milli, slot, allocatable.cpu_milli);
 	differing += write_amount(
 		table, table->allocatable_memory_bytes, slot, allocatable.memory_bytes);
+	if (differing != 0) {
+		table->inverse_cpu[slot] = inverse_of(allocatable.cpu_milli);
+		table->inverse_memory[slot] = inverse_of(allocatable.memory_bytes);
+	}
 	differing += write_amount(table, table->allocatable_ephemeral_bytes, slot,
 		allocatable.ephemeral_storage_bytes);
 	differing +=
 		write_amount(table, table->allocatable_pods, slot, allocatable.allowed_pod_number);
-	table->inverse_cpu[slot] = inverse_of(allocatable.cpu_milli);
-	table->inverse_memory[slot] = inverse_of(allocatable.memory_bytes);
 	differing += set_scalars(table, slot, &allocatable);
 	return differing;
 }
