@@ -168,9 +168,6 @@ bool bt_state_capture_images(struct bt_state *state, uint32_t slot)
 	struct bt_node_row *row = &state->nodes.rows[slot];
 	bool differs = false;
 
-	if (row->images_version == state->images.version) {
-		return false;
-	}
 	for (uint32_t i = 0; i < row->images.count; i++) {
 		struct bt_node_image *entry = &row->images.items[i];
 		uint32_t node_count = state->images.images.items[entry->image].node_count;

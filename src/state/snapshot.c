@@ -340,7 +340,8 @@ int bt_state_refresh_snapshot(struct bt_state *state, struct berth_error *err)
 			}
 			continue;
 		}
-		if (bt_state_capture_images(state, slot)) {
+		if (row->images_version != state->images.version &&
+			bt_state_capture_images(state, slot)) {
 			bt_change_log_append(&state->log, slot, BT_CHANGE_IMAGES);
 		}
 		if (!bt_snapshot_has_name(snapshot, slot)) {

@@ -53,7 +53,7 @@ void bt_image_table_finish(struct bt_image_table *table, struct bt_symbol_table 
 bool bt_state_set_images(struct bt_state *state, uint32_t slot, const struct bt_node *node);
 /**
  * Copy the current node counts of the slot's images into the row, as upstream's copy of an
- * aggregate does. Returns true if a count changed.
+ * aggregate does. Returns true if a count changed; none has if the row has the table's version.
  */
 bool bt_state_capture_images(struct bt_state *state, uint32_t slot);
 
