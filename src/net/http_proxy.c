@@ -259,12 +259,7 @@ void bt_http_proxies_finish(struct bt_http_proxies *proxies)
 	*proxies = none;
 }
 
-/** An IP address in sixteen bytes, IPv4 mapped into IPv6. */
-struct address {
-	unsigned char bytes[16];
-};
-
-static bool parse_address(struct bt_str text, struct address *out, bool *out_is_v4)
+bool bt_http_parse_ip(struct bt_str text, struct bt_http_ip *out, bool *out_is_v4)
 {
 	static const unsigned char mapped[12] = {0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff};
 	char copy[INET6_ADDRSTRLEN];
@@ -286,13 +281,14 @@ static bool parse_address(struct bt_str text, struct address *out, bool *out_is_
 }
 
 /* Matches "10.0.0.0/8" against the host; false also if the entry is no CIDR. */
-static bool matches_network(struct bt_str entry, const struct address *host, bool host_is_v4)
+static bool matches_network(struct bt_str entry, const struct bt_http_ip *host, bool host_is_v4)
 {
-	struct address network;
+	struct bt_http_ip network;
 	bool is_v4 = false;
 	uint16_t bits = 0;
 	int64_t slash = bt_str_find_char(entry, '/');
-	if (slash < 0 || !parse_address(bt_str_sub(entry, 0, (uint32_t)slash), &network, &is_v4) ||
+	if (slash < 0 ||
+		!bt_http_parse_ip(bt_str_sub(entry, 0, (uint32_t)slash), &network, &is_v4) ||
 		!parse_port(bt_str_sub(entry, (uint32_t)slash + 1, BT_STR_MAX), &bits) ||
 		bits > (is_v4 ? 32 : 128) || is_v4 != host_is_v4) {
 		return false;
@@ -331,10 +327,10 @@ static bool matches_domain(struct bt_str entry, struct bt_str host)
 }
 
 static bool matches_entry(struct bt_str entry, const struct bt_http_url *url,
-	const struct address *address, bool is_address, bool is_v4)
+	const struct bt_http_ip *address, bool is_address, bool is_v4)
 {
 	struct bt_http_url parts = {0};
-	struct address own;
+	struct bt_http_ip own;
 	bool own_is_v4 = false;
 	if (bt_str_equal(entry, BT_STR("*"))) {
 		return true;
@@ -345,7 +341,7 @@ static bool matches_entry(struct bt_str entry, const struct bt_http_url *url,
 	if (!split_host(entry, 0, &parts) || (parts.port != 0 && parts.port != url->port)) {
 		return false;
 	}
-	if (parse_address(parts.host, &own, &own_is_v4)) {
+	if (bt_http_parse_ip(parts.host, &own, &own_is_v4)) {
 		return is_address && memcmp(&own, address, sizeof(own)) == 0;
 	}
 	return !is_address && matches_domain(parts.host, url->host);
@@ -354,8 +350,9 @@ static bool matches_entry(struct bt_str entry, const struct bt_http_url *url,
 const char *bt_http_proxies_find(
 	const struct bt_http_proxies *proxies, const struct bt_http_url *url)
 {
-	static const struct address loopback = {{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}};
-	struct address address = {{0}};
+	static const struct bt_http_ip loopback = {
+		{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1}};
+	struct bt_http_ip address = {{0}};
 	bool is_v4 = false;
 	if (proxies->is_fixed) {
 		return proxies->https;
@@ -365,7 +362,7 @@ const char *bt_http_proxies_find(
 	if (proxy == NULL || bt_str_equal_without_case(url->host, BT_STR("localhost"))) {
 		return NULL;
 	}
-	bool is_address = parse_address(url->host, &address, &is_v4);
+	bool is_address = bt_http_parse_ip(url->host, &address, &is_v4);
 	if (is_address &&
 		(is_v4 ? address.bytes[12] == 127
 		       : memcmp(&address, &loopback, sizeof(loopback)) == 0)) {

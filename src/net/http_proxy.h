@@ -30,6 +30,13 @@ struct bt_http_url bt_http_url_split_text(struct bt_str url);
  * is_proxy: the schemes socks5 and socks5h are accepted, too.
  */
 BT_MUST_USE bool bt_http_url_split(struct bt_str url, bool is_proxy, struct bt_http_url *out_url);
+/** An IP address in sixteen bytes, IPv4 mapped into IPv6. */
+struct bt_http_ip {
+	unsigned char bytes[16];
+};
+
+/** Returns false if the text is no IP address. *out_is_v4: the address is IPv4, maybe mapped. */
+BT_MUST_USE bool bt_http_parse_ip(struct bt_str text, struct bt_http_ip *out, bool *out_is_v4);
 /** Appends "host:port", with brackets around IPv6 addresses. */
 void bt_http_url_append_address(struct bt_strbuf *out, struct bt_str host, uint16_t port);
 

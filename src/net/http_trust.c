@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <arpa/inet.h>
 #include <errno.h>
 #include <gnutls/x509.h>
 #include <stdlib.h>
@@ -318,21 +317,6 @@ static void fail_connection(
 	bt_http_connection_close(connection);
 }
 
-/* Returns the length of the address in bytes; 0: the text is no address. */
-static size_t parse_address(const char *text, unsigned char out_bytes[16])
-{
-	struct in6_addr v6;
-	if (inet_pton(AF_INET, text, out_bytes) == 1) {
-		return 4;
-	}
-	if (inet_pton(AF_INET6, text, &v6) != 1) {
-		return 0;
-	}
-	bool is_v4 = IN6_IS_ADDR_V4MAPPED(&v6);
-	memcpy(out_bytes, v6.s6_addr + (is_v4 ? 12 : 0), is_v4 ? 4 : 16);
-	return is_v4 ? 4 : 16;
-}
-
 /* Whether the DNS name of a certificate stands for the host; a first label "*" stands for any. */
 static bool matches_name(struct bt_str name, struct bt_str host)
 {
@@ -348,22 +332,20 @@ static bool matches_name(struct bt_str name, struct bt_str host)
  * Whether a subjectAltName of the server's certificate names the host. GnuTLS's own check takes the
  * common name if there is no DNS name, and stops at a name that is longer than any host.
  */
-static bool names_host(gnutls_session_t session, const char *host)
+static bool names_host(gnutls_session_t session, struct bt_str host)
 {
 	unsigned int count = 0;
 	const gnutls_datum_t *chain = gnutls_certificate_get_peers(session, &count);
 	gnutls_x509_crt_t leaf;
-	struct bt_str dns_name = bt_str_from(host);
-	unsigned char address[16];
-	size_t address_length = parse_address(host, address);
+	struct bt_http_ip address;
+	bool is_v4 = false;
+	bool is_ip = bt_http_parse_ip(host, &address, &is_v4);
 	bool found = false;
 	int type = 0;
 	if (count == 0 || gnutls_x509_crt_init(&leaf) != 0) {
 		return false;
 	}
-	if (dns_name.length != 0 && host[dns_name.length - 1] == '.') {
-		dns_name.length--;
-	}
+	host.length -= bt_str_has_suffix(host, BT_STR(".")) ? 1 : 0;
 	if (gnutls_x509_crt_import(leaf, &chain[0], GNUTLS_X509_FMT_DER) != 0) {
 		type = -1;
 	}
@@ -374,10 +356,11 @@ static bool names_host(gnutls_session_t session, const char *host)
 		if (type == GNUTLS_E_SHORT_MEMORY_BUFFER) {
 			type = 0;
 		} else if (type == GNUTLS_SAN_DNSNAME) {
-			found = address_length == 0 &&
-				matches_name((struct bt_str){name, (uint32_t)length}, dns_name);
-		} else if (type == GNUTLS_SAN_IPADDRESS) {
-			found = length == address_length && memcmp(name, address, length) == 0;
+			found = !is_ip &&
+				matches_name((struct bt_str){name, (uint32_t)length}, host);
+		} else if (type == GNUTLS_SAN_IPADDRESS && is_ip) {
+			found = (length == 16 && memcmp(name, address.bytes, 16) == 0) ||
+				(length == 4 && is_v4 && memcmp(name, address.bytes + 12, 4) == 0);
 		}
 	}
 	gnutls_x509_crt_deinit(leaf);
@@ -399,7 +382,7 @@ static bool verify(struct bt_http_client_connection *connection, uint32_t level)
 		{.type = GNUTLS_DT_KEY_PURPOSE_OID, .data = (unsigned char *)purpose},
 	};
 	int code = gnutls_certificate_verify_peers(session, data, BT_ARRAY_LENGTH(data), &status);
-	if (code == 0 && status == 0 && !names_host(session, bt_strbuf_c(&name))) {
+	if (code == 0 && status == 0 && !names_host(session, bt_strbuf_str(&name))) {
 		status = GNUTLS_CERT_UNEXPECTED_OWNER | GNUTLS_CERT_INVALID;
 	}
 	if (code != 0 || status != 0) {

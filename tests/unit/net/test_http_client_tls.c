@@ -216,6 +216,8 @@ START_TEST(test_http_client_tls__alternative_names)
 		{"127.0.0.1", true},
 		{"::ffff:127.0.0.1", true},
 		{"2001:db8::1", true},
+		{"127.0.0.5", true},
+		{"::ffff:127.0.0.5", true},
 		{"127.0.0.2", false},
 		{"pods.example", false},
 		{".pods.example", false},
@@ -227,8 +229,8 @@ START_TEST(test_http_client_tls__alternative_names)
 	struct bt_http_client_options options = BT_HTTP_CLIENT_OPTIONS_INIT;
 	memset(long_name, 'a', sizeof(long_name) - 1);
 	long_name[sizeof(long_name) - 1] = '\0';
-	const char *const all[] = {
-		long_name, "berth.example", "*.pods.example", "127.0.0.1", "2001:db8::1"};
+	const char *const all[] = {long_name, "berth.example", "*.pods.example", "127.0.0.1",
+		"2001:db8::1", "::ffff:127.0.0.5"};
 	ck_assert_int_eq(bt_certificate_make_ca("ca", real_now(), &tls.ca, NULL), 0);
 	ck_assert_int_eq(bt_certificate_make_server(
 				 &tls.ca, all, BT_ARRAY_LENGTH(all), real_now(), &tls.pair, NULL),
