@@ -431,14 +431,19 @@ void bt_rule_service_address(
 				families->elements[i], "not configured on this cluster");
 		}
 	}
-	if (address.length == 0 || is_headless || bt_str_find_char(address, ':') >= 0 ||
+	const struct bt_json_value *family = families->count != 0 ? families->elements[0] : NULL;
+	if (address.length == 0 || is_headless ||
+		(family != NULL && bt_str_equal_c(family->text, "IPv6")) ||
 		bt_str_equal(address, bt_kinds_text(before, "clusterIP"))) {
 		return;
 	}
-	if (inet_pton(AF_INET, bt_arena_str(write->arena, address).data, ip) != 1) {
+	const char *text = bt_arena_str(write->arena, address).data;
+	if (inet_pton(AF_INET, text, ip) != 1) {
+		bool is_v6 = inet_pton(AF_INET6, text, &(struct in6_addr){0}) == 1;
 		bt_kinds_error(check->errors, BT_FIELD_INVALID, BT_PATH_INDEX(addresses, 0),
-			bt_json_find(spec, "clusterIP"),
-			"must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)");
+			bt_json_find(spec, "clusterIP"), "%s",
+			is_v6 ? "expected an IPv4 value as indicated by `ipFamilies[0]`"
+			      : "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)");
 	} else if (((uint32_t)ip[0] << 24 | (uint32_t)ip[1] << 16) / CLUSTER_HOSTS !=
 		CLUSTER_NETWORK / CLUSTER_HOSTS) {
 		bt_kinds_error(check->errors, BT_FIELD_INVALID, addresses,

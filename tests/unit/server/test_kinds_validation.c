@@ -239,9 +239,9 @@ static const struct refusal_row other_rows[] = {
 		"'periodSeconds':1801}]}}}}",
 		422,
 		"[spec.behavior.scaleDown.policies[0].value: Invalid value: 0: must be greater "
-                "than "
+		"than "
 		"zero, spec.behavior.scaleDown.policies[0].periodSeconds: Invalid value: 1801: "
-                "must "
+		"must "
 		"be less than or equal to 1800, "
 		"spec.behavior.scaleDown.stabilizationWindowSeconds: Invalid value: 3601: must be "
 		"less than or equal to 3600]"},
@@ -574,6 +574,12 @@ START_TEST(test_kinds__addresses_that_the_cluster_does_not_have)
 		{"'clusterIP':'fd00::1'",
 			"spec.ipFamilies[0]: Invalid value: \"IPv6\": not configured on this "
 			"cluster"},
+		{"'clusterIP':'fd00::1','ipFamilies':['IPv4']",
+			"spec.clusterIPs[0]: Invalid value: \"fd00::1\": expected an IPv4 value "
+			"as indicated by `ipFamilies[0]`"},
+		{"'clusterIP':'x:y','ipFamilies':['IPv4']",
+			"spec.clusterIPs[0]: Invalid value: \"x:y\": must be a valid IP address, "
+			"(e.g. 10.9.8.7 or 2001:db8::ffff)"},
 		{"'ipFamilies':['IPv5']",
 			"spec.ipFamilies: Unsupported value: \"IPv5\": supported values: "
 			"\"IPv4\", "
