@@ -195,16 +195,22 @@ static void check_ephemeral_containers(struct bt_field_errors *errors,
 {
 	const struct bt_json_value *old = bt_json_array_at(before, "ephemeralContainers");
 	const struct bt_json_value *containers = bt_json_array_at(after, "ephemeralContainers");
+	struct bt_text_set names = {0}; /* in the order of the containers */
+	for (uint32_t i = 0; i < containers->count; i++) {
+		bt_text_set_append(&names, bt_kinds_text(containers->elements[i], "name"));
+	}
 	for (uint32_t i = 0; i < old->count; i++) {
 		struct bt_str name = bt_kinds_text(old->elements[i], "name");
-		const struct bt_json_value *found = bt_json_element_with(containers, "name", name);
-		if (found == NULL || !bt_json_equal(found, old->elements[i])) {
+		uint32_t at = bt_text_set_find(&names, name);
+		bool is_removed = at == BT_MAP_NONE;
+		if (is_removed || !bt_json_equal(containers->elements[at], old->elements[i])) {
 			bt_kinds_error(errors, BT_FIELD_FORBIDDEN,
 				BT_PATH_NAME(BT_PATH_NAME(NULL, "spec"), "ephemeralContainers"),
 				NULL, "existing ephemeral containers \"%.*s\" may not be %s\n",
-				BT_STR_ARG(name), found == NULL ? "removed" : "changed");
+				BT_STR_ARG(name), is_removed ? "removed" : "changed");
 		}
 	}
+	bt_text_set_finish(&names);
 }
 
 void bt_kinds_validate_pod_update(const struct bt_write *write, const struct bt_json_value *old,

@@ -359,55 +359,6 @@ START_TEST(test_api__reviews)
 }
 END_TEST
 
-START_TEST(test_api__ephemeral_containers)
-{
-	static const struct {
-		const char *container;
-		const char *message;
-	} rows[] = {
-		{"'name':'c','image':'i'",
-			"spec.ephemeralContainers[0].name: Duplicate value: \"c\""},
-		{"'name':'d'", "spec.ephemeralContainers[0].image: Required value"},
-		{"'name':'d','image':'i','targetContainerName':'x'",
-			"spec.ephemeralContainers[0].targetContainerName: Not found: \"x\""},
-		{"'name':'d','image':'i','livenessProbe':{'tcpSocket':{'port':80}}",
-			"spec.ephemeralContainers[0].livenessProbe: Forbidden: cannot be set for "
-			"an Ephemeral Container"},
-		{"'name':'d','image':'i','resources':{'limits':{'cpu':'1'}}",
-			"spec.ephemeralContainers[0].resources: Forbidden: cannot be set for an "
-			"Ephemeral Container"},
-		{"'name':'d','image':'i','volumeMounts':[{'name':'v','mountPath':'/v'}]",
-			"spec.ephemeralContainers[0].volumeMounts[0].name: Not found: \"v\""},
-		{"'name':'d','image':'i','targetContainerName':'c'", NULL},
-		{"'name':'d','image':'j'",
-			"spec.ephemeralContainers: Forbidden: existing ephemeral containers \"d\" "
-			"may not be changed\n"},
-		{"'$patch':'delete','name':'d'",
-			"spec.ephemeralContainers: Forbidden: existing ephemeral containers \"d\" "
-			"may not be removed\n"},
-	};
-	struct api_fixture f;
-	api_fixture_init(&f);
-	ck_assert_uint_eq(api_create(&f, "pods", "default/",
-				  "{'metadata':{'name':'p'},'spec':{'containers':[{'name':'c',"
-				  "'image':'i'}]}}"),
-		201);
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
-		struct bt_str patch = bt_arena_printf(
-			&f.arena, "{'spec':{'ephemeralContainers':[{%s}]}}", rows[i].container);
-		uint16_t code = api_patch(&f, BT_PATCH_STRATEGIC, "pods/ephemeralcontainers",
-			"default/p", patch.data);
-		ck_assert_uint_eq(code, rows[i].message != NULL ? 422 : 200);
-		if (rows[i].message != NULL) {
-			struct bt_str wanted = bt_arena_printf(
-				&f.arena, "Pod \"p\" is invalid: %s", rows[i].message);
-			ck_assert_str_eq(api_message(&f), wanted.data);
-		}
-	}
-	api_fixture_finish(&f);
-}
-END_TEST
-
 START_TEST(test_api__connections_and_parts_of_pods)
 {
 	struct api_fixture f;
@@ -451,5 +402,4 @@ END_TEST
 BT_TEST_MAIN("api_subresource", test_api__edge_14_26_binding, test_api__edge_14_27_binding_refusals,
 	test_api__edge_14_28_29_eviction, test_api__eviction_options,
 	test_api__eviction_with_two_budgets, test_api__edge_14_30_scale, test_api__apply_to_a_scale,
-	test_api__reviews, test_api__ephemeral_containers,
-	test_api__connections_and_parts_of_pods)
+	test_api__reviews, test_api__connections_and_parts_of_pods)

@@ -91,15 +91,15 @@ START_TEST(test_kinds__ephemeral_containers_are_only_added)
 		{"[{'name':'d','image':'i'}]", NULL},
 		{"[{'name':'d','image':'j'}]",
 			"spec.ephemeralContainers: Forbidden: existing ephemeral containers \"d\" "
-	                "may "
+			"may "
 			"not be changed\n"},
 		{"[{'name':'e','image':'i'}]",
 			"spec.ephemeralContainers: Forbidden: existing ephemeral containers \"d\" "
-	                "may "
+			"may "
 			"not be removed\n"},
 		{"null",
 			"spec.ephemeralContainers: Forbidden: existing ephemeral containers \"d\" "
-	                "may "
+			"may "
 			"not be removed\n"},
 		{"[{'name':'d','image':'i'},{'name':'c','image':'i'}]",
 			"spec.ephemeralContainers[1].name: Duplicate value: \"c\""},
@@ -108,9 +108,22 @@ START_TEST(test_kinds__ephemeral_containers_are_only_added)
 		{"[{'name':'d','image':'i'},{'name':'e','image':'i','targetContainerName':'x'}]",
 			"spec.ephemeralContainers[1].targetContainerName: Not found: \"x\""},
 		{"[{'name':'d','image':'i'},{'name':'e','image':'i','ports':[{'containerPort':80}]}"
-	         "]",
+		 "]",
 			"spec.ephemeralContainers[1].ports: Forbidden: cannot be set for an "
-	                "Ephemeral Container"},
+			"Ephemeral Container"},
+		{"[{'name':'d','image':'i'},{'name':'e','image':'i','livenessProbe':{'tcpSocket':"
+		 "{'port':80}}}]",
+			"spec.ephemeralContainers[1].livenessProbe: Forbidden: cannot be set for "
+			"an Ephemeral Container"},
+		{"[{'name':'d','image':'i'},{'name':'e','image':'i','resources':{'limits':{'cpu':"
+		 "'1'}}}]",
+			"spec.ephemeralContainers[1].resources: Forbidden: cannot be set for an "
+			"Ephemeral Container"},
+		{"[{'name':'d','image':'i'},{'name':'e','image':'i','volumeMounts':[{'name':'v',"
+		 "'mountPath':'/v'}]}]",
+			"spec.ephemeralContainers[1].volumeMounts[0].name: Not found: \"v\""},
+		{"[{'name':'e','image':'i','targetContainerName':'c'},{'name':'d','image':'i'}]",
+			NULL},
 	};
 	struct api_fixture f;
 	rows_init(&f);
