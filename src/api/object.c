@@ -210,8 +210,7 @@ int bt_object_merge_patch(enum bt_kind kind, const void *value, struct bt_str pa
 	if (result == 0) {
 		document = bt_json_merge_patch(&arena, document, changes);
 		bt_strbuf_reset(&text);
-		bt_json_writer_init(&writer, &text, 0);
-		bt_json_write_value(&writer, document);
+		bt_json_format(document, &text);
 		bt_json_reader_init(&reader, bt_strbuf_str(&text));
 		result = bt_object_decode_as(kind, &reader, out_object, err);
 	}

@@ -238,14 +238,11 @@ static int decode_args(
 	args->kind = kind;
 	if (kind == BT_ARGS_OTHER) {
 		struct bt_strbuf text = {0};
-		struct bt_json_writer writer;
 		args->kind = value != NULL ? BT_ARGS_OTHER : BT_ARGS_NONE;
 		if (value != NULL) {
-			bt_json_writer_init(&writer, &text, 0);
-			bt_json_write_value(&writer, value);
-			args->raw = bt_arena_str(&loader->config->arena, bt_strbuf_str(&text));
+			bt_json_format(value, &text);
+			args->raw = bt_arena_take_strbuf(&loader->config->arena, &text);
 		}
-		bt_strbuf_finish(&text);
 		return 0;
 	}
 	if (value != NULL) {

@@ -270,9 +270,7 @@ const struct bt_schema_message *bt_custom_describe_parts(
 		const struct bt_json_value *given = bt_json_find(property, "default");
 		if (given != NULL && given->type < BT_JSON_ARRAY) { /* possibly a key of a list */
 			struct bt_strbuf text = {0};
-			struct bt_json_writer writer;
-			bt_json_writer_init(&writer, &text, 0);
-			bt_json_write_value(&writer, given);
+			bt_json_format(given, &text);
 			field->default_text = bt_arena_take_strbuf(arena, &text).data;
 		}
 		if (bt_str_equal_c(bt_json_text_at(property, "type"), "array")) {

@@ -109,8 +109,7 @@ enum bt_media bt_encode_document(const struct bt_encoding *encoding,
 		bt_strbuf_append_char(out, '\n');
 		return BT_MEDIA_JSON;
 	}
-	bt_json_writer_init(&writer, &json, 0);
-	bt_json_write_value(&writer, document);
+	bt_json_format(document, &json);
 	write_yaml(bt_strbuf_str(&json), out);
 	bt_strbuf_finish(&json);
 	return BT_MEDIA_YAML;
@@ -463,7 +462,6 @@ void bt_encode_bookmark(
 void bt_encode_error_event(
 	struct bt_encoder *encoder, const struct bt_failure *failure, struct bt_strbuf *out)
 {
-	struct bt_json_writer writer;
 	struct bt_strbuf envelope = {0};
 
 	bt_arena_reset(&encoder->arena);
@@ -472,8 +470,7 @@ void bt_encode_error_event(
 		bt_encode_frame(BT_EVENT_ERROR, bt_strbuf_str(&envelope), out);
 	} else {
 		bt_strbuf_append_c(out, "{\"type\":\"ERROR\",\"object\":");
-		bt_json_writer_init(&writer, out, 0);
-		bt_json_write_value(&writer, status);
+		bt_json_format(status, out);
 		bt_strbuf_append_c(out, "}\n");
 	}
 	bt_strbuf_finish(&envelope);

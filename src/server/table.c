@@ -954,8 +954,10 @@ static void cell_controller(struct bt_table_row *row)
 		if (bt_json_bool_at(owner, "controller", false)) {
 			struct bt_str first = bt_str_cut(&group, '/');
 			bt_strbuf_append_lower(&row->text, bt_json_text_at(owner, "kind"));
-			bt_strbuf_append_c(&row->text, group.data != NULL ? "." : "");
-			bt_strbuf_append_str(&row->text, group.data != NULL ? first : group);
+			if (group.data != NULL) { /* "v1" has no group */
+				bt_strbuf_append_char(&row->text, '.');
+				bt_strbuf_append_str(&row->text, first);
+			}
 			bt_strbuf_append_char(&row->text, '/');
 			bt_strbuf_append_str(&row->text, bt_json_text_at(owner, "name"));
 			return;
@@ -963,8 +965,7 @@ static void cell_controller(struct bt_table_row *row)
 	}
 }
 
-/** Writes used and hard amounts of a quota: of limits if the column has a path, else of the rest.
- */
+/** Writes used and hard amounts of a quota: of limits if the column has a path, else all others. */
 static void cell_quota(struct bt_table_row *row)
 {
 	const struct bt_json_value *hard = bt_json_object_at(row->object, "status.hard");
