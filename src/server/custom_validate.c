@@ -776,9 +776,6 @@ void bt_custom_validate_default(const struct bt_custom_rules *rules, const struc
 		.errors = errors,
 		.lookups = LOOKUPS_MAX,
 		.cost_left = RULES_COST_MAX};
-	if (value->type == BT_JSON_NULL) {
-		return; /* counts as absent */
-	}
 	bt_custom_complete_value(schema, place, value, arena, problems);
 	if (problems->count != 0) {
 		add_error(&checker, BT_FIELD_INVALID, place, given,

@@ -36,9 +36,9 @@ static const char *const parts[] = {
 static const char *const maps[] = {"properties", "patternProperties", "definitions"};
 
 /**
- * Removes the unknown and the empty fields of a schema, or of an array of schemas. For each unknown
- * field, appends a text such as `unknown field "spec.versions[0].schema.openAPIV3Schema.x"` to the
- * array `problems`. schema: may also be a bool in place of a schema; NULL accepted.
+ * Removes the unknown, null and empty fields of a schema, or of an array of schemas. For each
+ * unknown field, appends a text such as `unknown field "spec.versions[0].schema.openAPIV3Schema.x"`
+ * to the array `problems`. schema: may also be a bool in place of a schema; NULL accepted.
  */
 static void tidy(struct bt_json_value *schema, const struct bt_path *place, struct bt_arena *arena,
 	struct bt_json_value *problems)
@@ -54,9 +54,10 @@ static void tidy(struct bt_json_value *schema, const struct bt_path *place, stru
 	for (uint32_t i = 0; i < schema->count; i++) {
 		struct bt_json_member member = schema->members[i];
 		bool is_known = bt_str_has_word(BT_STR(FIELDS), member.name);
-		if (is_known &&
-			!(bt_json_is_zero(member.value) &&
-				bt_str_has_word(BT_STR(OMITTED_IF_EMPTY), member.name))) {
+		bool is_absent = member.value->type == BT_JSON_NULL ||
+			(bt_json_is_zero(member.value) &&
+				bt_str_has_word(BT_STR(OMITTED_IF_EMPTY), member.name));
+		if (is_known && !is_absent) {
 			schema->members[kept++] = member;
 		} else if (!is_known && problems->count < PROBLEMS_MAX) {
 			struct bt_strbuf text = {0};

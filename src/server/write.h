@@ -326,8 +326,8 @@ void bt_definition_prepare(struct bt_call *call, struct bt_json_value *definitio
 void bt_definition_validate(struct bt_call *call, const struct bt_json_value *old,
 	const struct bt_json_value *definition, struct bt_field_errors *errors);
 /**
- * Removes unknown members from the schemas, and empty ones such as `properties: {}`, which mean
- * nothing. For each unknown one, appends a text such as `unknown field
+ * Removes unknown, null and empty members (`properties: {}`) from the schemas. Null and empty ones
+ * mean nothing. For each unknown one, appends a text such as `unknown field
  * "spec.versions[0].schema.openAPIV3Schema.x"` to the array `problems`.
  */
 void bt_definition_tidy(const struct bt_json_value *definition, struct bt_arena *arena,

@@ -200,13 +200,15 @@ START_TEST(test_api__empty_fields_of_schemas_are_dropped)
 			"'storage':true,'schema':{'openAPIV3Schema':{'type':'object','required':[],"
 			"'nullable':false,'properties':{'a':{'type':'object','properties':{},"
 			"'description':''},'enum':{'type':'array','items':{'type':'integer',"
-			"'minimum':0,'default':0,'enum':[]}}},'oneOf':[{'properties':{'a':{}},"
+			"'minimum':0,'default':0,'enum':[]}},'null':{'type':'string',"
+			"'default':null,'pattern':null}},'oneOf':[{'properties':{'a':{}},"
 			"'required':[]}]}}}]}}"),
 		201);
 	ck_assert_str_eq(api_json(&f, "spec.versions"),
 		"[{'name':'v1','served':true,'storage':true,'schema':{'openAPIV3Schema':{"
 		"'type':'object','properties':{'a':{'type':'object'},'enum':{'type':'array',"
-		"'items':{'type':'integer','minimum':0,'default':0}}},'oneOf':[{'properties':{"
+		"'items':{'type':'integer','minimum':0,'default':0}},'null':{'type':'string'}},"
+		"'oneOf':[{'properties':{"
 		"'a':{}}}]}}}]");
 	api_fixture_finish(&f);
 }
