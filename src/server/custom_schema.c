@@ -9,11 +9,7 @@
 #include "server/strategy.h"
 #include "server/write.h"
 
-/**
- * Limits for one object: comparisons of names, and bytes of defaults. When a limit is reached, the
- * remaining members stay as they are.
- */
-#define LOOKUPS_MAX (UINT64_C(1) << 24)
+/** Most bytes of defaults for one object. At the limit, the other members stay as they are. */
 #define DEFAULT_BYTES_MAX (UINT64_C(4) << 20)
 #define PROBLEMS_MAX 100
 
@@ -167,17 +163,19 @@ void bt_custom_complete(const struct bt_api_resource *resource, struct bt_json_v
 {
 	const struct bt_json_value *schema = bt_custom_root(resource);
 	struct completion completion = {
-		arena, problems, LOOKUPS_MAX, set_defaults ? DEFAULT_BYTES_MAX : 0};
+		arena, problems, BT_CUSTOM_LOOKUPS_MAX, set_defaults ? DEFAULT_BYTES_MAX : 0};
 	if (schema != NULL) {
 		complete_value(&completion, NULL, schema, object, false);
 	}
 }
 
 void bt_custom_complete_value(const struct bt_json_value *schema, const struct bt_path *place,
-	struct bt_json_value *value, struct bt_arena *arena, struct bt_json_value *problems)
+	struct bt_json_value *value, struct bt_arena *arena, struct bt_json_value *problems,
+	uint64_t *lookups)
 {
-	struct completion completion = {arena, problems, LOOKUPS_MAX, DEFAULT_BYTES_MAX};
+	struct completion completion = {arena, problems, *lookups, DEFAULT_BYTES_MAX};
 	complete_value(&completion, place, schema, value, false);
+	*lookups = completion.lookups;
 }
 
 /** Recursion follows the schema, whose depth is limited. */

@@ -22,13 +22,20 @@ void bt_custom_validate(const struct bt_api_resource *resource, const struct bt_
 	const struct bt_json_value *object, struct bt_field_errors *errors);
 /**
  * Validates the default of a schema, completed with the defaults inside it. place: the path of the
- * default. rules: of the root of the schema.
+ * default. rules: of the root of the schema. *lookups: the number of comparisons that may be
+ * made, which is reduced; at 0, nothing is checked any more.
  */
 void bt_custom_validate_default(const struct bt_custom_rules *rules, const struct bt_path *place,
-	const struct bt_json_value *schema, struct bt_field_errors *errors);
+	const struct bt_json_value *schema, struct bt_field_errors *errors, uint64_t *lookups);
 /** As bt_custom_complete with set_defaults, for a value at a place below the root. */
 void bt_custom_complete_value(const struct bt_json_value *schema, const struct bt_path *place,
-	struct bt_json_value *value, struct bt_arena *arena, struct bt_json_value *problems);
+	struct bt_json_value *value, struct bt_arena *arena, struct bt_json_value *problems,
+	uint64_t *lookups);
+/**
+ * Largest number of comparisons of names or list items for one object, or for all defaults of a
+ * definition; further ones are skipped.
+ */
+#define BT_CUSTOM_LOOKUPS_MAX (UINT64_C(1) << 24)
 /**
  * Describes, for server-side apply, which lists and maps of the schema are sets, keyed or atomic.
  * The result is in the arena. NULL: the schema names no members.

@@ -21,10 +21,6 @@
 #include "server/expression.h"
 #include "server/kinds/common.h"
 
-/**
- * Largest number of comparisons of names or list items for one object; further ones are skipped.
- */
-#define LOOKUPS_MAX (UINT64_C(1) << 24)
 #define PROBLEMS_MAX 100
 /** Largest total CEL cost of the rules for one object. */
 #define RULES_COST_MAX UINT64_C(10000000)
@@ -748,7 +744,7 @@ void bt_custom_validate(const struct bt_api_resource *resource, const struct bt_
 	const struct bt_json_value *schema = bt_custom_root(resource);
 	struct checker checker = {.rules = resource->rules,
 		.errors = errors,
-		.lookups = LOOKUPS_MAX,
+		.lookups = BT_CUSTOM_LOOKUPS_MAX,
 		.cost_left = RULES_COST_MAX};
 	if (schema == NULL) {
 		return;
@@ -766,17 +762,18 @@ void bt_custom_validate(const struct bt_api_resource *resource, const struct bt_
 }
 
 void bt_custom_validate_default(const struct bt_custom_rules *rules, const struct bt_path *place,
-	const struct bt_json_value *schema, struct bt_field_errors *errors)
+	const struct bt_json_value *schema, struct bt_field_errors *errors, uint64_t *lookups)
 {
 	const struct bt_json_value *given = bt_json_find(schema, "default");
 	struct bt_arena *arena = errors->arena;
 	struct bt_json_value *value = bt_json_clone(arena, given, true);
 	struct bt_json_value *problems = bt_json_new(arena, BT_JSON_ARRAY);
-	struct checker checker = {.rules = rules,
-		.errors = errors,
-		.lookups = LOOKUPS_MAX,
-		.cost_left = RULES_COST_MAX};
-	bt_custom_complete_value(schema, place, value, arena, problems);
+	bt_custom_complete_value(schema, place, value, arena, problems, lookups);
+	struct checker checker = {
+		.rules = rules, .errors = errors, .lookups = *lookups, .cost_left = RULES_COST_MAX};
+	if (*lookups == 0) {
+		return;
+	}
 	if (problems->count != 0) {
 		add_error(&checker, BT_FIELD_INVALID, place, given,
 			"must not have unknown fields: %.*s",
@@ -784,6 +781,7 @@ void bt_custom_validate_default(const struct bt_custom_rules *rules, const struc
 		return;
 	}
 	check(&checker, place, schema, NULL, value);
+	*lookups = checker.lookups;
 	if (!checker.is_blocked) {
 		evaluate_rules(&checker, place, schema, NULL, value);
 	}

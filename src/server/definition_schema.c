@@ -509,12 +509,12 @@ static void check_structure(struct bt_field_errors *errors, const struct bt_path
 	}
 }
 
-/** Checks the defaults in a schema. */
+/** Checks the defaults in a schema. lookups: see bt_custom_validate_default. */
 static void check_defaults(struct bt_field_errors *errors, const struct bt_path *place,
-	const struct bt_json_value *schema, const struct bt_custom_rules *rules)
+	const struct bt_json_value *schema, const struct bt_custom_rules *rules, uint64_t *lookups)
 {
 	const struct bt_json_value *properties = bt_json_object_at(schema, "properties");
-	if (!bt_custom_has_defaults(schema)) {
+	if (*lookups == 0 || !bt_custom_has_defaults(schema)) {
 		return;
 	}
 	const struct bt_path at = *BT_PATH_NAME(place, "properties");
@@ -522,14 +522,15 @@ static void check_defaults(struct bt_field_errors *errors, const struct bt_path 
 		const struct bt_json_member *property = &properties->members[i];
 		const struct bt_path member = *BT_PATH_KEY(&at, property->name);
 		if (bt_json_find(property->value, "default") != NULL) {
-			bt_custom_validate_default(
-				rules, BT_PATH_NAME(&member, "default"), property->value, errors);
+			bt_custom_validate_default(rules, BT_PATH_NAME(&member, "default"),
+				property->value, errors, lookups);
 		}
-		check_defaults(errors, &member, property->value, rules);
+		check_defaults(errors, &member, property->value, rules, lookups);
 	}
-	check_defaults(errors, BT_PATH_NAME(place, "items"), bt_json_find(schema, "items"), rules);
+	check_defaults(errors, BT_PATH_NAME(place, "items"), bt_json_find(schema, "items"), rules,
+		lookups);
 	check_defaults(errors, BT_PATH_NAME(place, "additionalProperties"),
-		bt_json_find(schema, "additionalProperties"), rules);
+		bt_json_find(schema, "additionalProperties"), rules, lookups);
 }
 
 /** Selectable fields must be texts, bools or integers that the schema names. */
@@ -600,6 +601,7 @@ void bt_definition_check_schemas(const struct bt_json_value *old,
 			"spec.versions[*].schema instead");
 	}
 	const struct bt_json_value *common = common_schema(versions);
+	uint64_t lookups = BT_CUSTOM_LOOKUPS_MAX; /* of the defaults of all versions */
 	for (uint32_t i = 0; i < versions->count; i++) {
 		const struct bt_json_value *fields =
 			bt_json_array_at(versions->elements[i], "selectableFields");
@@ -635,7 +637,7 @@ void bt_definition_check_schemas(const struct bt_json_value *old,
 		struct bt_custom_rules *rules =
 			bt_custom_rules_create(schema, &place, add_error, errors);
 		if (is_structural) {
-			check_defaults(errors, &place, schema, rules);
+			check_defaults(errors, &place, schema, rules, &lookups);
 		}
 		bt_custom_rules_destroy(rules);
 	}
