@@ -225,7 +225,10 @@ static void check_map_keys(struct bt_field_errors *errors, const struct bt_path 
 {
 	const struct bt_json_value *keys = bt_json_array_at(schema, "x-kubernetes-list-map-keys");
 	const struct bt_json_value *items = bt_json_object_at(schema, "items");
+	const struct bt_json_value *properties = bt_json_object_at(items, "properties");
 	const struct bt_json_value *required = bt_json_array_at(items, "required");
+	struct bt_text_set names = {0}; /* in the order of the properties */
+	struct bt_text_set needed = {0};
 	const struct bt_path at = *BT_PATH_NAME(place, "x-kubernetes-list-map-keys");
 	const struct bt_path items_at = *BT_PATH_NAME(place, "items");
 	if (keys->count == 0) {
@@ -234,10 +237,15 @@ static void check_map_keys(struct bt_field_errors *errors, const struct bt_path 
 	}
 	check_type(errors, &items_at, items, "object",
 		"if parent array's x-kubernetes-list-type is map");
+	bt_json_append_names(properties, &names);
+	for (uint32_t i = 0; i < required->count; i++) {
+		(void)bt_text_set_add(&needed, required->elements[i]->text);
+	}
 	for (uint32_t i = 0; i < keys->count; i++) {
 		struct bt_str name = keys->elements[i]->text;
+		uint32_t found = bt_text_set_find(&names, name);
 		const struct bt_json_value *key =
-			bt_json_get(bt_json_object_at(items, "properties"), name);
+			found != BT_MAP_NONE ? properties->members[found].value : NULL;
 		const struct bt_path key_at =
 			*BT_PATH_KEY(BT_PATH_NAME(&items_at, "properties"), name);
 		struct bt_str type = bt_json_text_at(key, "type");
@@ -252,7 +260,7 @@ static void check_map_keys(struct bt_field_errors *errors, const struct bt_path 
 				"must be a scalar type if parent array's x-kubernetes-list-type is "
 				"map");
 		}
-		if (!bt_json_has_text(required, name) && bt_json_find(key, "default") == NULL) {
+		if (!bt_text_set_has(&needed, name) && bt_json_find(key, "default") == NULL) {
 			bt_kinds_error(errors, BT_FIELD_REQUIRED, BT_PATH_NAME(&key_at, "default"),
 				NULL,
 				"this property is in x-kubernetes-list-map-keys, so it must have a "
@@ -265,6 +273,8 @@ static void check_map_keys(struct bt_field_errors *errors, const struct bt_path 
 				"nullable");
 		}
 	}
+	bt_text_set_finish(&names);
+	bt_text_set_finish(&needed);
 }
 
 static void check_set_items(struct bt_field_errors *errors, const struct bt_path *place,
