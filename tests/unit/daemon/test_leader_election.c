@@ -275,16 +275,34 @@ START_TEST(test_leader_election__stop_before_it_leads)
 }
 END_TEST
 
+/** An answer whose holder cannot be read must not look like a free lease. */
 START_TEST(test_leader_election__garbage_is_no_lease)
 {
-	struct world world;
-	world_init(&world);
-	bt_strbuf_append_c(&world.lease, "<html>");
-	bt_leader_election_start(world.election);
-	turn_until(&world, &world.has_stopped, 3);
-	ck_assert(!bt_leader_election_may_act(world.election));
-	ck_assert_ptr_null(strstr(scripted_server_log(&world.server), "PUT"));
-	world_finish(&world);
+#define LEASE_OF(spec) \
+	"{\"kind\":\"Lease\",\"apiVersion\":\"coordination.k8s.io/v1\",\"metadata\":{\"name\":" \
+	"\"kube-scheduler\"},\"spec\":" spec "}"
+	static const char *const bodies[] = {
+		"<html>",
+		"null",
+		"[]",
+		"{}",
+		"{\"kind\":\"Pod\",\"apiVersion\":\"v1\",\"metadata\":{\"name\":\"a\"}}",
+		LEASE_OF("[]"),
+		LEASE_OF("{\"holderIdentity\":5}"),
+		LEASE_OF("{\"holderIdentity\":\"a\",\"leaseDurationSeconds\":\"15\"}"),
+		LEASE_OF("{\"holderIdentity\":\"\",\"renewTime\":\"yesterday\"}"),
+	};
+	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(bodies); i++) {
+		struct world world;
+		world_init(&world);
+		bt_strbuf_append_c(&world.lease, bodies[i]);
+		bt_leader_election_start(world.election);
+		turn_until(&world, &world.has_stopped, 3);
+		ck_assert(!bt_leader_election_may_act(world.election));
+		ck_assert_ptr_null(strstr(scripted_server_log(&world.server), "PUT"));
+		world_finish(&world);
+	}
+#undef LEASE_OF
 }
 END_TEST
 
