@@ -454,6 +454,13 @@ static void schedule_resend(struct bt_rest_call *call, uint16_t code, int64_t wa
 	bt_loop_call_at(call->client->loop, at_ns);
 }
 
+/* Returns whether the call may wait and be sent again: the timeout covers all attempts. */
+static bool may_resend(const struct bt_rest_call *call, int64_t wait_ns)
+{
+	return call->resends < BT_REST_RESENDS_MAX &&
+		wait_ns < call->deadline_ns - bt_loop_now_ns(call->client->loop);
+}
+
 /* Schedules a retry after a response if the server asks for it; false: the call ends. */
 static bool resend_answered(struct bt_rest_call *call, uint16_t code)
 {
@@ -461,15 +468,16 @@ static bool resend_answered(struct bt_rest_call *call, uint16_t code)
 	struct bt_strbuf text = {0};
 
 	/* Only whole seconds count, no dates. Spec: 13 section 7.4. */
-	if ((code != 429 && code < 500) || call->resends >= BT_REST_RESENDS_MAX ||
+	if ((code != 429 && code < 500) ||
 		!bt_str_parse_int64(
 			bt_transport_header(call->transport, "Retry-After"), &seconds)) {
 		return false;
 	}
 	seconds = seconds > 0 ? seconds : 0;
-	if (call->client->may_wait != NULL &&
-		!call->client->may_wait(
-			call->client->may_wait_context, bt_ns_of_seconds(seconds))) {
+	if (!may_resend(call, bt_ns_of_seconds(seconds)) ||
+		(call->client->may_wait != NULL &&
+			!call->client->may_wait(
+				call->client->may_wait_context, bt_ns_of_seconds(seconds)))) {
 		return false;
 	}
 	if (BT_LOG_ENABLED(4)) {
@@ -497,7 +505,7 @@ static bool resend_failed(struct bt_rest_call *call, const struct bt_http_outcom
 	struct bt_strbuf text = {0};
 
 	if (outcome->answered || !bt_str_equal_c(bt_str_from(call->method), "GET") ||
-		!is_end_of_file(call, outcome) || call->resends >= BT_REST_RESENDS_MAX) {
+		!is_end_of_file(call, outcome) || !may_resend(call, BT_NS_PER_SECOND)) {
 		return false;
 	}
 	append_failure(call, outcome->message, &text);
@@ -673,7 +681,6 @@ void bt_rest_send(struct bt_rest_call *call)
 		.headers = headers,
 		.header_count = has_type ? 3 : 2,
 		.body = call->body.length != 0 ? call->body : (struct bt_str){0},
-		.timeout_ns = call->is_watch ? 0 : client->timeout_ns,
 		.is_endless = call->is_watch,
 		.body_bytes_max = is_stream ? 0 : BODY_BYTES_MAX,
 		.handler = {.context = call,
@@ -691,5 +698,14 @@ void bt_rest_send(struct bt_rest_call *call)
 	}
 	call->state = BT_REST_RUNNING;
 	call->sent_at_ns = bt_loop_now_ns(client->loop);
+	if (call->resends == 0) {
+		call->deadline_ns = call->is_watch || client->timeout_ns <= 0
+			? INT64_MAX
+			: call->sent_at_ns + client->timeout_ns;
+	}
+	if (call->deadline_ns != INT64_MAX) {
+		/* at least 1 ns: the limiter may have held the call beyond its deadline */
+		request.timeout_ns = BT_MAX(call->deadline_ns - call->sent_at_ns, 1);
+	}
 	call->transport = bt_transport_start(client->transport, &request);
 }

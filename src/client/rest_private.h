@@ -41,6 +41,7 @@ struct bt_rest_call {
 	uint32_t slot; /* index in client->slots */
 	int64_t queued_at_ns;
 	int64_t sent_at_ns;
+	int64_t deadline_ns; /* of all attempts together; INT64_MAX: none; set when first sent */
 	uint64_t received_bytes;     /* bytes of a stream */
 	struct bt_strbuf error_body; /* error body of a refused stream */
 	char *previous;              /* owned; error of the previous attempt; NULL: none */

@@ -157,6 +157,26 @@ START_TEST(test_client_rest__edge_13_35_retry_after_is_waited_for)
 }
 END_TEST
 
+/** Spec 13 section 7.4: the timeout of a request covers the waits before it is sent again. */
+START_TEST(test_client_rest__no_wait_beyond_the_timeout)
+{
+	const struct fixture_answer answers[] = {
+		{.code = 429, .retry_after = "1", .body = "slow down"},
+		{.code = 429, .retry_after = "1", .body = "slow down"},
+		{.code = 200, .body = "{}"}};
+	const struct bt_rest_options options = {
+		.qps = -1, .timeout_ns = BT_NS_PER_SECOND + BT_NS_PER_SECOND / 2};
+
+	start(answers, 3);
+	fixture_make_client(&fixture, &options);
+	(void)fixture_call(&fixture, "GET", "/lease", "", &result);
+	fixture_wait(&fixture, &result.done_count, 1);
+	ck_assert_uint_eq(fixture.request_count, 2);
+	ck_assert_int_eq(result.answer.class_, BT_REST_TOO_MANY_REQUESTS);
+	finish();
+}
+END_TEST
+
 START_TEST(test_client_rest__edge_11b_46_up_to_ten_times)
 {
 	const struct fixture_answer answer = {
@@ -755,7 +775,7 @@ BT_TEST_MAIN("client_rest", test_client_rest__headers_and_body,
 	test_client_rest__timeouts_are_sent_and_kept,
 	test_client_rest__edge_13_34_a_binding_that_was_cut_is_not_sent_again,
 	test_client_rest__edge_13_35_retry_after_is_waited_for,
-	test_client_rest__edge_11b_46_up_to_ten_times,
+	test_client_rest__no_wait_beyond_the_timeout, test_client_rest__edge_11b_46_up_to_ten_times,
 	test_client_rest__edge_13_36_a_conflict_is_an_error_whatever_it_says,
 	test_client_rest__edge_13_38_the_answers_type_counts,
 	test_client_rest__a_status_in_protobuf, test_client_rest__edge_13_39_a_load_balancers_page,
