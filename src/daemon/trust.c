@@ -55,9 +55,12 @@ static int read_names(struct bt_trust *trust, const struct bt_json_value *data, 
 		return bt_error_set(err, BERTH_ERR_INVALID, "%s: not a list", key);
 	}
 	for (uint32_t i = 0; i < list->count; i++) {
-		if (list->elements[i]->type == BT_JSON_STRING) {
-			bt_vec_push(&names->names, list->elements[i]->text);
+		if (list->elements[i]->type != BT_JSON_STRING) {
+			/* not skipped: an empty list of allowed names allows every name */
+			return bt_error_set(
+				err, BERTH_ERR_INVALID, "%s: element %u is not a string", key, i);
 		}
+		bt_vec_push(&names->names, list->elements[i]->text);
 	}
 	return 0;
 }

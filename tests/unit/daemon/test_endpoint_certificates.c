@@ -236,29 +236,33 @@ END_TEST
 
 START_TEST(test_endpoint_certificates__config_map_that_makes_no_sense)
 {
-	struct authorities authorities;
-	struct endpoints_world world;
-	struct bt_certificate_pair proxy = {.key = {0}};
-	authorities_init(&authorities);
-	make_client_pair(&authorities.front, "front-proxy-client", NULL, &proxy);
-	struct caller caller = {.pair = &proxy};
-	endpoints_world_init(&world);
-	world.config_map_code = 200;
-	add_data(&world, "requestheader-client-ca-file",
-		bt_strbuf_str(&authorities.front.certificate));
-	add_data(&world, "requestheader-username-headers", BT_STR("[\"X-Remote-User\"]"));
-	add_data(&world, "requestheader-allowed-names", BT_STR("front-proxy-client"));
-	start(&world);
-	ck_assert_ptr_nonnull(strstr(bt_strbuf_c(&world.log),
-		"configmap/extension-apiserver-authentication: requestheader-allowed-names: "));
-	/* without valid allowed names no certificate identifies a proxy */
-	caller_set_header(&caller, "X-Remote-User", "alice");
-	expect(&world, &caller, "/metrics", 403);
-	ck_assert_ptr_nonnull(strstr(bt_strbuf_c(&caller.answer), "system:anonymous"));
-	caller_finish(&caller);
-	endpoints_world_finish(&world);
-	bt_certificate_pair_finish(&proxy);
-	authorities_finish(&authorities);
+	static const char *const allowed_names[] = {"front-proxy-client", "[5]", "[null]", "{}"};
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(allowed_names); i++) {
+		struct authorities authorities;
+		struct endpoints_world world;
+		struct bt_certificate_pair proxy = {.key = {0}};
+		authorities_init(&authorities);
+		make_client_pair(&authorities.front, "front-proxy-client", NULL, &proxy);
+		struct caller caller = {.pair = &proxy};
+		endpoints_world_init(&world);
+		world.config_map_code = 200;
+		add_data(&world, "requestheader-client-ca-file",
+			bt_strbuf_str(&authorities.front.certificate));
+		add_data(&world, "requestheader-username-headers", BT_STR("[\"X-Remote-User\"]"));
+		add_data(&world, "requestheader-allowed-names", bt_str_from(allowed_names[i]));
+		start(&world);
+		ck_assert_ptr_nonnull(strstr(bt_strbuf_c(&world.log),
+			"configmap/extension-apiserver-authentication: "
+			"requestheader-allowed-names: "));
+		/* without valid allowed names no certificate identifies a proxy */
+		caller_set_header(&caller, "X-Remote-User", "alice");
+		expect(&world, &caller, "/metrics", 403);
+		ck_assert_ptr_nonnull(strstr(bt_strbuf_c(&caller.answer), "system:anonymous"));
+		caller_finish(&caller);
+		endpoints_world_finish(&world);
+		bt_certificate_pair_finish(&proxy);
+		authorities_finish(&authorities);
+	}
 }
 END_TEST
 
