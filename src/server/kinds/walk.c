@@ -246,9 +246,14 @@ static void walk(struct bt_check *check, const struct bt_path *place,
 			walk(check, place, field->message, object);
 			continue;
 		}
-		/* metadata is checked in bt_kinds_validate, status only by rules */
+		/*
+		 * metadata is checked in bt_kinds_validate; status only in writes of the status,
+		 * because other writes keep the stored one
+		 */
 		if (place == NULL &&
-			(is_named(field->name, "metadata") || is_named(field->name, "status") ||
+			(is_named(field->name, "metadata") ||
+				(is_named(field->name, "status") &&
+					check->write->subresource != BT_SUBRESOURCE_STATUS) ||
 				(is_named(field->name, "spec") &&
 					(bt_kinds_keeps_spec(check->write) ||
 						/* updates only compare the immutable spec */

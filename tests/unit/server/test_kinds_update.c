@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which fields updates may change. Spec: 14b section 2.3. */
+#include <stdio.h>
+
 #include "kinds_rows.h"
 #include "codec/json_edit.h"
 #include "server/strategy.h"
@@ -306,6 +308,60 @@ START_TEST(test_kinds__autoscalers_of_both_versions)
 }
 END_TEST
 
+#define AT_LEAST_0 ": Invalid value: -1: must be greater than or equal to 0"
+
+START_TEST(test_kinds__statuses_are_checked)
+{
+	static const struct {
+		const char *resource;
+		const char *body;
+		const char *status;
+		const char *message; /* NULL: the write is accepted */
+	} rows[] = {
+		{"deployments.apps", WORKLOAD, "'replicas':1,'readyReplicas':1", NULL},
+		{"deployments.apps", WORKLOAD, "'replicas':-1", "status.replicas" AT_LEAST_0},
+		{"deployments.apps", WORKLOAD, "'collisionCount':-1",
+			"status.collisionCount" AT_LEAST_0},
+		{"deployments.apps", WORKLOAD, "'replicas':1,'updatedReplicas':2",
+			"status.updatedReplicas: Invalid value: 2: cannot be greater than "
+			"status.replicas"},
+		{"replicasets.apps", WORKLOAD, "'replicas':2,'availableReplicas':1",
+			"status.availableReplicas: Invalid value: 1: cannot be greater than "
+			"readyReplicas"},
+		{"statefulsets.apps", WORKLOAD, "'currentReplicas':-1",
+			"status.currentReplicas" AT_LEAST_0},
+		{"daemonsets.apps", WORKLOAD, "'numberReady':-1", "status.numberReady" AT_LEAST_0},
+		{"jobs.batch",
+			"{'metadata':{'name':'w'},'spec':{'template':{'spec':{" CONTAINER
+			",'restartPolicy':'Never'}}}}",
+			"'failed':-1", "status.failed" AT_LEAST_0},
+		{"horizontalpodautoscalers.autoscaling",
+			"{'metadata':{'name':'w'},'spec':{'maxReplicas':3,'scaleTargetRef':{'kind':"
+			"'Deployment','name':'d','apiVersion':'apps/v1'}}}",
+			"'currentReplicas':-1", "status.currentReplicas" AT_LEAST_0},
+		{"poddisruptionbudgets.policy", "{'metadata':{'name':'w'},'spec':{}}",
+			"'expectedPods':-1", "status.expectedPods" AT_LEAST_0},
+	};
+	for (uint32_t i = 0; i < ROW_COUNT(rows); i++) {
+		struct api_fixture f;
+		char resource[100];
+		char patch[200];
+		rows_init(&f);
+		rows_create(&f, rows[i].resource, "default/", rows[i].body);
+		(void)snprintf(resource, sizeof(resource), "%s/status", rows[i].resource);
+		(void)snprintf(patch, sizeof(patch), "{'status':{%s}}", rows[i].status);
+		uint16_t code = api_patch(&f, BT_PATCH_MERGE, resource, "default/w", patch);
+		if (code != (rows[i].message == NULL ? 200 : 422) ||
+			(rows[i].message != NULL &&
+				strstr(api_message(&f), rows[i].message) == NULL)) {
+			ck_abort_msg("%s %s: %u %s", resource, patch, code, api_message(&f));
+		}
+		api_fixture_finish(&f);
+	}
+}
+END_TEST
+
 BT_TEST_MAIN("kinds_update", test_kinds__pod_updates,
 	test_kinds__ephemeral_containers_are_only_added, test_kinds__other_updates,
-	test_kinds__namespace_finalizers_stay, test_kinds__autoscalers_of_both_versions)
+	test_kinds__statuses_are_checked, test_kinds__namespace_finalizers_stay,
+	test_kinds__autoscalers_of_both_versions)
