@@ -19,8 +19,6 @@
  */
 #define ARRIVAL_TIMEOUTS 4
 #define KEEPALIVE_IDLE_SECONDS 30
-/* The connection of a request with more parameters is closed. */
-#define PARAMETERS_MAX 512
 /*
  * After this many consecutive runs of libmicrohttpd without progress the next run is delayed by
  * REST_NS. The _ACTIVE_ values apply while requests are active.
@@ -134,14 +132,13 @@ static void *on_target(void *context, const char *target, struct MHD_Connection 
 	exchange->connection->exchange = exchange;
 	/*
 	 * libmicrohttpd stores parameters in the connection's memory. When the memory is full,
-	 * libmicrohttpd neither answers the request nor closes the connection.
+	 * libmicrohttpd neither answers the request nor closes the connection. So hide the
+	 * parameters: they are read from exchange->target. The target is in the connection's
+	 * memory, in which libmicrohttpd itself ends the path with a zero after this call.
 	 */
-	uint32_t count = 0;
-	for (const char *next = strchr(target, '&'); next != NULL; next = strchr(next + 1, '&')) {
-		count++;
-	}
-	if (count > PARAMETERS_MAX) {
-		(void)shutdown(bt_http_socket_of(handle), SHUT_RDWR); /* may be closed already */
+	char *query = (char *)(uintptr_t)strchr(target, '?');
+	if (query != NULL) {
+		query[1] = '\0';
 	}
 	exchange->connection->has_request = true;
 	return exchange;
