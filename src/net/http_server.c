@@ -3,6 +3,7 @@
 
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <sys/socket.h>
@@ -112,6 +113,7 @@ static void on_connection(void *context, struct MHD_Connection *handle, void **s
 		 * limit, or when descriptors run out; only another run adds the socket again.
 		 */
 		server->resumed = true;
+		server->makes_room = false;
 		server->connection_count--;
 		arriving_remove(server, *socket_context);
 		bt_free(*socket_context);
@@ -326,6 +328,32 @@ static int64_t cut_late_requests(struct bt_http_server *server, int64_t now_ns)
 	return connection != NULL ? connection->since_ns + allowed_ns : INT64_MAX;
 }
 
+/*
+ * At the limit of connections, closes the connection that has waited longest for its next request
+ * if another client waits to be accepted. Returns when to look again.
+ */
+static int64_t make_room(struct bt_http_server *server, int64_t now_ns)
+{
+	if (server->connection_count < server->limits.connections_max || server->is_stopping) {
+		return INT64_MAX;
+	}
+	struct pollfd listening = {.events = POLLIN};
+	listening.fd = MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_LISTEN_FD)->listen_fd;
+	if (!server->makes_room && poll(&listening, 1, 0) > 0) {
+		struct bt_http_connection *idle = server->arriving_first;
+		while (idle != NULL && (idle->exchange != NULL || !idle->has_request)) {
+			idle = idle->next;
+		}
+		if (idle != NULL) {
+			(void)shutdown(bt_http_socket_of(idle->handle), SHUT_RDWR);
+			arriving_remove(server, idle);
+			server->makes_room = true;
+			server->resumed = true;
+		}
+	}
+	return now_ns + REST_NS; /* libmicrohttpd does not watch the listening socket now */
+}
+
 static int64_t run_daemon(void *context, int64_t now_ns)
 {
 	struct bt_http_server *server = context;
@@ -333,6 +361,7 @@ static int64_t run_daemon(void *context, int64_t now_ns)
 		return INT64_MAX;
 	}
 	int64_t cut_ns = cut_late_requests(server, now_ns);
+	cut_ns = BT_MIN(cut_ns, make_room(server, now_ns));
 	if (server->ready || server->resumed || server->run_at_ns <= now_ns) {
 		bool is_idle = !server->ready && !server->resumed;
 		server->ready = false;

@@ -68,7 +68,7 @@ struct bt_http_limits {
 	 */
 	uint32_t large_bodies_bytes_max;
 	uint32_t header_bytes_max;        /* larger request headers: 431 */
-	uint32_t connections_max;         /* further connections wait, or are closed */
+	uint32_t connections_max;         /* further ones replace idle ones, or wait */
 	uint32_t connections_per_ip_max;  /* 0: unlimited */
 	uint32_t idle_timeout_seconds;    /* between requests, and while a request arrives */
 	uint32_t stalled_timeout_seconds; /* while a client reads nothing of its answer */

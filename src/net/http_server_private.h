@@ -95,6 +95,7 @@ struct bt_http_server {
 	int64_t run_at_ns;         /* latest time of the next run */
 	uint32_t active_count;     /* exchanges that are not suspended */
 	bool resumed;              /* run libmicrohttpd even if its descriptor is not ready */
+	bool makes_room;           /* an idle connection was cut for another client */
 	gnutls_datum_t ticket_key; /* owned; empty without TLS */
 	struct bt_http_tls_set *tls_sets; /* the current set first; NULL without TLS */
 	bool requests_certificate;

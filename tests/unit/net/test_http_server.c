@@ -533,17 +533,14 @@ START_TEST(test_http_server__connection_limits)
 	fixture_start(&fixture);
 	for (uint32_t i = 0; i < 4; i++) {
 		client_connect(&clients[i], &fixture);
-		client_send_text(&clients[i], "GET /x HTTP/1.1\r\nHost: h\r\n\r\n");
+		client_send_text(&clients[i], "GET /stream HTTP/1.1\r\nHost: h\r\n\r\n");
 	}
-	for (uint32_t i = 0; i < 3; i++) {
-		client_expect(&clients[i], "GET /x? \n", 1);
-	}
+	fixture_wait_count(&fixture, &fixture.request_count, 3);
 	fixture_turns(&fixture, 20);
-	client_receive(&clients[3]);
-	ck_assert_uint_eq(clients[3].in.length, 0);
-	/* the fourth client waits for a free connection */
+	/* the fourth client waits for a connection that is not busy */
+	ck_assert_uint_eq(fixture.request_count, 3);
 	client_close(&clients[0]);
-	client_expect(&clients[3], "GET /x? \n", 1);
+	fixture_wait_count(&fixture, &fixture.request_count, 4);
 	for (uint32_t i = 1; i < 4; i++) {
 		client_close(&clients[i]);
 	}
@@ -565,6 +562,38 @@ START_TEST(test_http_server__connection_limits)
 		client_close(&clients[i]);
 	}
 	fixture_finish(&other);
+}
+END_TEST
+
+/* At the limit of connections, a further client replaces the one that has been idle longest. */
+START_TEST(test_http_server__idle_connections_make_room)
+{
+	struct fixture fixture = {.limits = bt_http_default_limits};
+	struct client clients[4];
+	fixture.limits.connections_max = 3;
+	fixture_start(&fixture);
+	for (uint32_t i = 0; i < 3; i++) {
+		client_connect(&clients[i], &fixture);
+		client_send_text(&clients[i],
+			i == 0 ? "GET /later HTTP/1.1\r\nHost: h\r\n\r\n"
+			       : "GET /x HTTP/1.1\r\nHost: h\r\n\r\n");
+		fixture_wait_count(&fixture, &fixture.request_count, i + 1);
+	}
+	client_expect(&clients[1], "GET /x? \n", 1);
+	client_expect(&clients[2], "GET /x? \n", 1);
+	fixture_turns(&fixture, 20);
+	client_send_text(&clients[1], "GET /y HTTP/1.1\r\nHost: h\r\n\r\n");
+	client_expect(&clients[1], "GET /y? \n", 1);
+	client_connect(&clients[3], &fixture);
+	client_send_text(&clients[3], "GET /z HTTP/1.1\r\nHost: h\r\n\r\n");
+	client_expect(&clients[3], "GET /z? \n", 1);
+	client_expect_end(&clients[2]);
+	client_send_text(&clients[1], "GET /w HTTP/1.1\r\nHost: h\r\n\r\n");
+	client_expect(&clients[1], "GET /w? \n", 1);
+	for (uint32_t i = 0; i < 4; i++) {
+		client_close(&clients[i]);
+	}
+	fixture_finish(&fixture);
 }
 END_TEST
 
@@ -734,5 +763,5 @@ BT_TEST_MAIN("http_server", test_http_server__methods, test_http_server__pipelin
 	test_http_server__resuming_ends_the_wait, test_http_server__resumed_by_a_later_worker,
 	test_http_server__large_answers, test_http_server__stalled_client_is_cut,
 	test_http_server__idle_and_dripping_clients_are_cut, test_http_server__thousand_streams,
-	test_http_server__connection_limits, test_http_server__addresses,
-	test_http_server__percent_decode)
+	test_http_server__connection_limits, test_http_server__idle_connections_make_room,
+	test_http_server__addresses, test_http_server__percent_decode)
