@@ -29,10 +29,6 @@ struct bt_managers *bt_managers_read(
 			.time = bt_json_text_at(entry, "time"),
 			.subresource = bt_json_text_at(entry, "subresource"),
 		};
-		if (!bt_str_equal(manager.operation, BT_STR("Apply")) &&
-			!bt_str_equal(manager.operation, BT_STR("Update"))) {
-			continue;
-		}
 		manager.fields = bt_field_set_parse(arena, bt_json_find(entry, "fieldsV1"));
 		if (manager.fields != NULL) {
 			managers->items[managers->count++] = manager;

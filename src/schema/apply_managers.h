@@ -20,7 +20,7 @@ struct bt_managers {
 };
 
 /**
- * Reads the managedFields of an object (NULL: no object) into the arena; skips malformed entries.
+ * Reads the managedFields of an object (NULL: no object) into the arena; skips entries with malformed fields.
  * *out_given: the object has managedFields, even if all entries are malformed.
  */
 struct bt_managers *bt_managers_read(

@@ -83,6 +83,26 @@ void bt_kinds_check_name(struct bt_field_errors *errors, const struct bt_path *p
 	}
 }
 
+/** Checks a generateName: it may end with a dash, because characters are appended to it. */
+static void check_name_prefix(struct bt_field_errors *errors, const struct bt_path *place,
+	const struct bt_json_value *value, enum bt_name_rule rule)
+{
+	struct bt_field_errors found = {.arena = errors->arena};
+	uint32_t length = value->text.length;
+	char name[SUBDOMAIN_BYTES_MAX];
+	if (length > 1 && length <= sizeof(name) && value->text.data[length - 1] == '-') {
+		memcpy(name, value->text.data, length);
+		name[length - 1] = 'a';
+		const struct bt_json_value completed = {
+			.type = BT_JSON_STRING, .text = {name, length}};
+		bt_kinds_check_name(&found, place, &completed, rule);
+		if (found.count == 0) {
+			return;
+		}
+	}
+	bt_kinds_check_name(errors, place, value, rule);
+}
+
 /** Adds each error in `list`. `text`: the invalid text. */
 static void add_all(struct bt_field_errors *errors, const struct bt_path *place, struct bt_str text,
 	const struct bt_error_list *list)
@@ -171,8 +191,13 @@ void bt_kinds_check_metadata(struct bt_field_errors *errors, const struct bt_pat
 	const struct bt_json_value *metadata = bt_kinds_object(object, "metadata");
 	const struct bt_json_value *owners = bt_json_array_at(metadata, "ownerReferences");
 	const struct bt_json_value *finalizers = bt_json_array_at(metadata, "finalizers");
+	const struct bt_json_value *managers = bt_json_array_at(metadata, "managedFields");
 	const struct bt_path place = *BT_PATH_NAME(parent, "metadata");
 	uint32_t controllers = 0;
+	if (bt_kinds_text(metadata, "generateName").length != 0) {
+		check_name_prefix(errors, BT_PATH_NAME(&place, "generateName"),
+			bt_json_find(metadata, "generateName"), rule);
+	}
 	if (bt_kinds_text(metadata, "name").length != 0) {
 		bt_kinds_check_name(
 			errors, BT_PATH_NAME(&place, "name"), bt_json_find(metadata, "name"), rule);
@@ -204,6 +229,17 @@ void bt_kinds_check_metadata(struct bt_field_errors *errors, const struct bt_pat
 		bt_kinds_check_label_key(errors,
 			BT_PATH_INDEX(BT_PATH_NAME(&place, "finalizers"), i),
 			finalizers->elements[i]->text);
+	}
+	for (uint32_t i = 0; i < managers->count; i++) {
+		struct bt_str operation = bt_kinds_text(managers->elements[i], "operation");
+		if (!bt_str_equal_c(operation, "Apply") && !bt_str_equal_c(operation, "Update")) {
+			bt_kinds_error(errors, BT_FIELD_INVALID,
+				BT_PATH_NAME(
+					BT_PATH_INDEX(BT_PATH_NAME(&place, "managedFields"), i),
+					"operation"),
+				bt_json_new_str(errors->arena, operation),
+				"must be `Apply` or `Update`");
+		}
 	}
 }
 

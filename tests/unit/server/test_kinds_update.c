@@ -214,6 +214,11 @@ static const struct update_row other_rows[] = {
 		"spec.selector: Invalid value: "},
 	{"deployment replicas", "deployments.apps", "default/", WORKLOAD, "default/w",
 		"{'spec':{'replicas':3}}", NULL},
+	{"operation of a field manager", "deployments.apps", "default/", WORKLOAD, "default/w",
+		"{'metadata':{'managedFields':[{'manager':'m','operation':'Get','apiVersion':"
+		"'apps/v1','fieldsType':'FieldsV1','fieldsV1':{'f:spec':{}}}]}}",
+		"metadata.managedFields[0].operation: Invalid value: \"Get\": must be `Apply` or "
+		"`Update`"},
 	{"negative replicas", "deployments.apps", "default/", WORKLOAD, "default/w",
 		"{'spec':{'replicas':-1}}",
 		"spec.replicas: Invalid value: -1: must be greater than or equal to 0"},

@@ -29,6 +29,10 @@
 static const struct refusal_row pod_rows[] = {
 	{"name", "pods", "default/", "{'metadata':{'name':'A'},'spec':{" CONTAINER "}}", 422,
 		"Pod \"A\" is invalid: metadata.name: Invalid value: \"A\": " SUBDOMAIN_TEXT},
+	{"prefix of the name", "pods", "default/",
+		"{'metadata':{'generateName':'A-','name':'p'},'spec':{" CONTAINER "}}", 422,
+		"Pod \"p\" is invalid: metadata.generateName: Invalid value: "
+                "\"A-\": " SUBDOMAIN_TEXT},
 	{"label key", "pods", "default/",
 		"{'metadata':{'name':'p','labels':{'-a':'b'}},'spec':{" CONTAINER "}}", 422,
 		"metadata.labels: Invalid value: \"-a\": name part must consist of"},
