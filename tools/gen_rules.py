@@ -24,6 +24,7 @@ FORMATS = {"labelKey": "bt_kinds_check_label_key(check->errors, {place}, {text})
     "label": "bt_kinds_check_name(check->errors, {place}, {value}, BT_NAME_LABEL)",
     "path": "bt_kinds_check_name(check->errors, {place}, {value}, BT_NAME_PATH)",
     "port": "bt_kinds_check_port(check->errors, {place}, {value})",
+    "portName": "bt_kinds_check_port_name(check->errors, {place}, {value})",
     "quantities": "bt_kinds_check_quantities(check->errors, {place}, {value})",
     "subdomain": "bt_kinds_check_name(check->errors, {place}, {value}, BT_NAME_SUBDOMAIN)"}
 WORDS = {"creating": "check->write->verb == BT_VERB_CREATE",

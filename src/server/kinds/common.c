@@ -161,11 +161,46 @@ void bt_kinds_check_count(struct bt_field_errors *errors, const struct bt_path *
 	}
 }
 
+void bt_kinds_check_port_name(struct bt_field_errors *errors, const struct bt_path *place,
+	const struct bt_json_value *value)
+{
+	struct bt_str name = value != NULL ? value->text : BT_STR("");
+	bool has_letter = false;
+	bool has_other = false;
+	bool has_pair = false;
+	for (uint32_t i = 0; i < name.length; i++) {
+		bool is_letter = name.data[i] >= 'a' && name.data[i] <= 'z';
+		bool is_dash = name.data[i] == '-';
+		has_letter |= is_letter;
+		has_other |= !is_letter && !is_dash && (name.data[i] < '0' || name.data[i] > '9');
+		has_pair |= is_dash && i != 0 && name.data[i - 1] == '-';
+	}
+	const struct {
+		bool is_broken;
+		const char *rule;
+	} rules[] = {
+		{name.length > 15, "must be no more than 15 characters"},
+		{has_other,
+			"must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)"},
+		{!has_letter, "must contain at least one letter (a-z)"},
+		{has_pair, "must not contain consecutive hyphens"},
+		{bt_str_has_prefix(name, BT_STR("-")) || bt_str_has_suffix(name, BT_STR("-")),
+			"must not begin or end with a hyphen"},
+	};
+	for (uint32_t i = 0; name.length != 0 && i < BT_ARRAY_LENGTH(rules); i++) {
+		if (rules[i].is_broken) {
+			bt_kinds_error(errors, BT_FIELD_INVALID, place, value, "%s", rules[i].rule);
+		}
+	}
+}
+
 void bt_kinds_check_port(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *port)
 {
 	int64_t number = 0;
-	if (port != NULL && port->type == BT_JSON_NUMBER &&
+	if (port != NULL && port->type == BT_JSON_STRING) {
+		bt_kinds_check_port_name(errors, place, port);
+	} else if (port != NULL && port->type == BT_JSON_NUMBER &&
 		(!bt_str_parse_int64(port->text, &number) || number < 1 || number > 65535)) {
 		bt_kinds_error(errors, BT_FIELD_INVALID, place, port,
 			"must be between 1 and 65535, inclusive");

@@ -51,9 +51,12 @@ bool bt_kinds_keeps_status(const struct bt_write *write, const struct bt_json_va
  */
 bool bt_kinds_keeps_spec(const struct bt_write *write);
 
+/** Adds the errors in the name of a port. value: a text that may be empty, or NULL. */
+void bt_kinds_check_port_name(struct bt_field_errors *errors, const struct bt_path *place,
+	const struct bt_json_value *value);
 /**
- * Adds an error if `port` is a number outside of 1 to 65535. `port`: a number, the name of a port,
- * or NULL.
+ * Adds an error if `port` is a number outside of 1 to 65535, or not the name of a port. `port`: a
+ * number, a text, or NULL.
  */
 void bt_kinds_check_port(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *port);

@@ -29,6 +29,8 @@ static const struct order {
 	const char *names[40];
 	const char *absent[8];
 } orders[] = {
+	{.message = "ServicePort",
+		.names = {"name", "protocol", "appProtocol", "port", "targetPort", "nodePort"}},
 	{.message = "Container",
 		.names = {"name", "image", "command", "args", "workingDir", "ports", "envFrom",
 			"env", "resources", "resizePolicy", "restartPolicy", "restartPolicyRules",

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <arpa/inet.h>
 
+#include "cel/function.h"
 #include "server/kinds/common.h"
 #include "server/write.h"
 
@@ -30,6 +31,8 @@ void bt_rule_ingress_rule(
 #define CHOICES_MAX 16
 #define NODE_PORT_FIRST 30000
 #define NODE_PORT_COUNT 2768
+
+#define IP_RULE "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)"
 
 static bool has_type(const struct bt_json_value *spec, const char *type)
 {
@@ -398,10 +401,34 @@ void bt_rule_service_ports(
 		(void)bt_kinds_check_required(
 			errors, BT_PATH_INDEX(list, i), ports->elements[i], "name");
 	}
+	struct bt_text_set numbers = {0};
 	for (uint32_t i = 0; i < ports->count; i++) {
-		check_node_port(check, BT_PATH_NAME(BT_PATH_INDEX(list, i), "nodePort"), spec,
-			ports->elements[i], used);
+		const struct bt_json_value *port = ports->elements[i];
+		const struct bt_json_value *node_port = bt_json_find(port, "nodePort");
+		struct bt_str protocol = bt_kinds_text(port, "protocol");
+		const struct bt_path at = *BT_PATH_INDEX(list, i);
+		check_node_port(check, BT_PATH_NAME(&at, "nodePort"), spec, port, used);
+		if (!bt_text_set_add(&numbers,
+			    bt_arena_printf(errors->arena, "%.*s %lld", BT_STR_ARG(protocol),
+				    (long long)bt_json_int64_at(port, "port", 0)))) {
+			const struct bt_schema_field *field = bt_schema_field_find(
+				bt_kinds_spec_message(check->write), BT_STR("ports"), NULL);
+			struct bt_json_value *key =
+				bt_json_put(errors->arena, NULL, "{protocol: %s, port: %d}",
+					protocol, bt_json_int64_at(port, "port", 0));
+			bt_kinds_error(errors, BT_FIELD_DUPLICATE, &at,
+				bt_kinds_internal_form(errors->arena, field->message, key), "%s",
+				"");
+		}
+		if (node_port != NULL && !bt_str_equal_c(node_port->text, "0") &&
+			!bt_text_set_add(&numbers,
+				bt_arena_printf(errors->arena, "node %.*s %.*s",
+					BT_STR_ARG(protocol), BT_STR_ARG(node_port->text)))) {
+			bt_kinds_error(errors, BT_FIELD_DUPLICATE, BT_PATH_NAME(&at, "nodePort"),
+				node_port, "%s", "");
+		}
 	}
+	bt_text_set_finish(&numbers);
 }
 
 /**
@@ -416,10 +443,55 @@ void bt_rule_service_address(
 	const struct bt_json_value *families = bt_json_array_at(spec, "ipFamilies");
 	const struct bt_path *addresses = BT_PATH_NAME(place, "clusterIPs");
 	struct bt_str address = bt_kinds_text(spec, "clusterIP");
+	const struct bt_json_value *given = bt_json_array_at(spec, "clusterIPs");
+	const struct bt_json_value *external = bt_json_array_at(spec, "externalIPs");
+	const struct bt_json_value *ranges = bt_json_array_at(spec, "loadBalancerSourceRanges");
+	const struct bt_json_value *name = bt_json_find(spec, "externalName");
 	bool is_headless = bt_str_equal_c(address, "None");
+	struct bt_cel_ip parsed;
+	bool has_zone;
 	uint8_t ip[4];
 	if (write->restoring) {
 		return;
+	}
+	if (has_type(spec, "ExternalName") && bt_kinds_text(spec, "externalName").length != 0) {
+		uint32_t kept =
+			name->text.length - (bt_str_has_suffix(name->text, BT_STR(".")) ? 1 : 0);
+		bt_kinds_check_name(check->errors, BT_PATH_NAME(place, "externalName"),
+			bt_json_new_str(check->errors->arena, bt_str_sub(name->text, 0, kept)),
+			BT_NAME_SUBDOMAIN);
+	}
+	for (uint32_t i = 0; i < external->count; i++) {
+		struct bt_str text = external->elements[i]->text;
+		if (bt_cel_ip_parse(text, &parsed, &has_zone, NULL) != 0 || has_zone) {
+			bt_kinds_error(check->errors, BT_FIELD_INVALID,
+				BT_PATH_INDEX(BT_PATH_NAME(place, "externalIPs"), i),
+				external->elements[i], IP_RULE);
+		}
+	}
+	for (uint32_t i = 0; i < ranges->count; i++) {
+		struct bt_str text = bt_str_trim(ranges->elements[i]->text, BT_STR_SPACE);
+		struct bt_cel_cidr network;
+		if (bt_cel_cidr_parse(text, &network, NULL) != 0) {
+			bt_kinds_error(check->errors, BT_FIELD_INVALID,
+				BT_PATH_INDEX(BT_PATH_NAME(place, "loadBalancerSourceRanges"), i),
+				ranges->elements[i],
+				"must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)");
+		}
+	}
+	if (is_headless && (has_type(spec, "NodePort") || has_type(spec, "LoadBalancer"))) {
+		bt_kinds_error(check->errors, BT_FIELD_INVALID, BT_PATH_INDEX(addresses, 0),
+			bt_json_find(spec, "clusterIP"),
+			"may not be set to 'None' for %.*s services",
+			BT_STR_ARG(bt_kinds_text(spec, "type")));
+	}
+	if (given->count != 0 && !bt_str_equal(given->elements[0]->text, address)) {
+		bt_kinds_error(check->errors, BT_FIELD_INVALID, addresses, given,
+			"first value must match `clusterIP`");
+	}
+	if (given->count > 1 && !bt_json_equal(given, bt_json_array_at(before, "clusterIPs"))) {
+		bt_kinds_error(check->errors, BT_FIELD_INVALID, addresses, given,
+			"this cluster is not configured for dual-stack services");
 	}
 	/* A headless service without selector may have any family. */
 	bool may_have_any = is_headless && bt_json_object_at(spec, "selector")->count == 0;
@@ -442,8 +514,7 @@ void bt_rule_service_address(
 		bool is_v6 = inet_pton(AF_INET6, text, &(struct in6_addr){0}) == 1;
 		bt_kinds_error(check->errors, BT_FIELD_INVALID, BT_PATH_INDEX(addresses, 0),
 			bt_json_find(spec, "clusterIP"), "%s",
-			is_v6 ? "expected an IPv4 value as indicated by `ipFamilies[0]`"
-			      : "must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)");
+			is_v6 ? "expected an IPv4 value as indicated by `ipFamilies[0]`" : IP_RULE);
 	} else if (((uint32_t)ip[0] << 24 | (uint32_t)ip[1] << 16) / CLUSTER_HOSTS !=
 		CLUSTER_NETWORK / CLUSTER_HOSTS) {
 		bt_kinds_error(check->errors, BT_FIELD_INVALID, addresses,

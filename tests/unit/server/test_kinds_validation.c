@@ -32,7 +32,7 @@ static const struct refusal_row pod_rows[] = {
 	{"prefix of the name", "pods", "default/",
 		"{'metadata':{'generateName':'A-','name':'p'},'spec':{" CONTAINER "}}", 422,
 		"Pod \"p\" is invalid: metadata.generateName: Invalid value: "
-                "\"A-\": " SUBDOMAIN_TEXT},
+		"\"A-\": " SUBDOMAIN_TEXT},
 	{"label key", "pods", "default/",
 		"{'metadata':{'name':'p','labels':{'-a':'b'}},'spec':{" CONTAINER "}}", 422,
 		"metadata.labels: Invalid value: \"-a\": name part must consist of"},
@@ -235,6 +235,8 @@ END_TEST
 	"'eventTime':'2026-11-21T12:00:00.000000Z','reportingController':'a/b'," \
 	"'reportingInstance':'i','action':'Act','reason':'R','type':'Normal'"
 
+#define SERVICE(ports, fields) "{'metadata':{'name':'s'},'spec':{'ports':[" ports "]" fields "}}"
+
 static const struct refusal_row other_rows[] = {
 	{"behavior", "horizontalpodautoscalers.autoscaling", "default/",
 		"{'metadata':{'name':'h'},'spec':{'maxReplicas':2,'scaleTargetRef':{'kind':'"
@@ -269,6 +271,73 @@ static const struct refusal_row other_rows[] = {
 		422,
 		"spec.ipFamilyPolicy: Invalid value: \"RequireDualStack\": this cluster is not "
 		"configured for dual-stack services"},
+	{"service addresses", "services", "default/",
+		SERVICE("{'port':80}", ",'clusterIP':'10.96.0.7','clusterIPs':['10.96.0.8']"), 422,
+		"spec.clusterIPs: Invalid value: [\"10.96.0.8\"]: first value must match "
+                "`clusterIP`"},
+	{"service of two addresses", "services", "default/",
+		SERVICE("{'port':80}", ",'clusterIPs':['10.96.0.7','10.96.0.8']"), 422,
+		"spec.clusterIPs: Invalid value: [\"10.96.0.7\",\"10.96.0.8\"]: this cluster is "
+                "not configured for dual-stack services"},
+	{"service external address", "services", "default/",
+		SERVICE("{'port':80}", ",'externalIPs':['a']"), 422,
+		"spec.externalIPs[0]: Invalid value: \"a\": must be a valid IP address, (e.g. "
+                "10.9.8.7 or 2001:db8::ffff)"},
+	{"service affinity", "services", "default/",
+		SERVICE("{'port':80}",
+			",'sessionAffinity':'ClientIP','sessionAffinityConfig':{'clientIP':{'"
+                        "timeoutSeconds':0}}"),
+		422,
+		"spec.sessionAffinityConfig.clientIP.timeoutSeconds: Invalid value: 0: must be "
+                "greater than 0 and less than 86400"},
+	{"service headless on nodes", "services", "default/",
+		SERVICE("{'port':80}", ",'type':'NodePort','clusterIP':'None'"), 422,
+		"spec.clusterIPs[0]: Invalid value: \"None\": may not be set to 'None' for "
+                "NodePort services"},
+	{"service external policy", "services", "default/",
+		SERVICE("{'port':80}", ",'externalTrafficPolicy':'Local'"), 422,
+		"spec.externalTrafficPolicy: Invalid value: \"Local\": may only be set for "
+                "externally-accessible services"},
+	{"service class", "services", "default/",
+		SERVICE("{'port':80}", ",'loadBalancerClass':'a/b'"), 422,
+		"spec.loadBalancerClass: Forbidden: may only be used when `type` is "
+                "'LoadBalancer'"},
+	{"service ranges", "services", "default/",
+		SERVICE("{'port':80}",
+			",'type':'LoadBalancer','loadBalancerSourceRanges':['1.2.3.4']"),
+		422,
+		"spec.loadBalancerSourceRanges[0]: Invalid value: \"1.2.3.4\": must be a valid "
+                "CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"},
+	{"service external name", "services", "default/",
+		SERVICE("{'port':80}", ",'type':'ExternalName','externalName':'a_b'"), 422,
+		"spec.externalName: Invalid value: \"a_b\": a lowercase RFC 1123 subdomain"},
+	{"service port twice", "services", "default/",
+		SERVICE("{'name':'a','port':1},{'name':'b','port':1}", ""), 422,
+		"spec.ports[1]: Duplicate value: "
+                "{\"Name\":\"\",\"Protocol\":\"TCP\",\"AppProtocol\":null,\"Port\":1,"
+                "\"TargetPort\":0,\"NodePort\":0}"},
+	{"service protocol", "services", "default/", SERVICE("{'port':1,'protocol':'X'}", ""), 422,
+		"spec.ports[0].protocol: Unsupported value: \"X\": supported values: \"SCTP\", "
+                "\"TCP\", \"UDP\""},
+	{"service port name", "services", "default/", SERVICE("{'port':1,'name':'A'}", ""), 422,
+		"spec.ports[0].name: Invalid value: \"A\": a lowercase RFC 1123 label"},
+	{"service target", "services", "default/", SERVICE("{'port':1,'targetPort':'a--1'}", ""),
+		422,
+		"spec.ports[0].targetPort: Invalid value: \"a--1\": must not contain consecutive "
+                "hyphens"},
+	{"service node port twice", "services", "default/",
+		SERVICE("{'name':'a','port':1,'nodePort':30001},{'name':'b','port':2,'nodePort':"
+                        "30001}",
+			",'type':'NodePort'"),
+		422, "spec.ports[1].nodePort: Duplicate value: 30001"},
+	{"name of a container's port", "pods", "default/",
+		POD("'containers':[{'name':'c','image':'i','ports':[{'containerPort':1,'name':"
+		    "'0123456789012345'}]}]"),
+		422,
+		"[spec.containers[0].ports[0].name: Invalid value: \"0123456789012345\": must be "
+                "no more "
+		"than 15 characters, spec.containers[0].ports[0].name: Invalid value: "
+		"\"0123456789012345\": must contain at least one letter (a-z)]"},
 	{"service name", "services", "default/",
 		"{'metadata':{'name':'1a'},'spec':{'ports':[{'port':1}]}}", 422,
 		"metadata.name: Invalid value: \"1a\""},
