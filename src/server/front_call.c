@@ -5,6 +5,7 @@
 #include "codec/yaml.h"
 #include "server/front_private.h"
 #include "server/service_account_token.h"
+#include "server/strategy.h"
 
 /** Decodes request bodies: JSON, YAML or protobuf become trees. Spec: 14 sections 8.1 and 9.3. */
 
@@ -257,6 +258,11 @@ static void add_warnings(struct bt_front_call *call, const struct bt_api_answer 
 
 static void send_answer(struct bt_front_call *call, const struct bt_api_answer *answer)
 {
+	static const struct bt_api_resource scales = {.group = "autoscaling",
+		.version = "v1",
+		.name = "scales",
+		.kind = "Scale",
+		.strategy = &bt_strategy_custom};
 	const struct bt_api_resource *resource = call->route.resource;
 	struct bt_encoder encoder;
 	if (answer->failure.code != 0) {
@@ -269,7 +275,10 @@ static void send_answer(struct bt_front_call *call, const struct bt_api_answer *
 			call, answer->code, bt_arena_str(&call->arena, answer->text).data);
 		return;
 	}
-	if (answer->object == NULL &&
+	if (call->route.subresource == BT_SUBRESOURCE_SCALE &&
+		call->encoding.view == BT_VIEW_TABLE) {
+		resource = &scales; /* the table has the columns of a Scale */
+	} else if (answer->object == NULL &&
 		((resource->flags & BT_RESOURCE_REVIEW) != 0 ||
 			!bt_str_equal_c(
 				bt_json_find_str(answer->document, "kind"), resource->kind))) {

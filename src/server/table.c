@@ -1444,6 +1444,11 @@ const struct bt_table_column bt_table_columns[] = {
 	CELL("Condition", "Whether the request is approved, denied, failed, issued.",
 		cell_signing_status, NULL, "Pending"),
 
+	TABLE("autoscaling", "scales"), NAME,
+	INTEGER("Desired", "Number of pods that are wanted.", "spec.replicas"),
+	INTEGER("Available", "Number of pods that there are.", "status.replicas"),
+	AGE,
+
 	TABLE("flowcontrol.apiserver.k8s.io", "flowschemas"), NAME,
 	TEXT("PriorityLevel", "Priority level of the requests.",
 		"spec.priorityLevelConfiguration.name", ""),
