@@ -190,6 +190,8 @@ struct bt_api_request {
 	 * escalation and the rights that go beyond the verb.
 	 */
 	bool checks_access;
+	/** The answer can carry Warning headers: look for fields to warn about. */
+	bool warns;
 };
 
 /** A request with default options: sets only the fields whose default is not zero. */

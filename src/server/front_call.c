@@ -212,15 +212,24 @@ static bool add_warning(struct bt_front_call *call, struct bt_str text, uint32_t
 	return true;
 }
 
-/* Warns about a version that its CustomResourceDefinition calls deprecated. */
+/* Warns about a kind, or a version that its CustomResourceDefinition calls deprecated. */
 static void warn_deprecated(struct bt_front_call *call)
 {
 	const struct bt_api_resource *resource = call->route.resource;
+	uint32_t bytes = 0;
+	if (resource->group[0] == '\0' && strcmp(resource->name, "endpoints") == 0) {
+		(void)add_warning(call,
+			BT_STR("v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 "
+			       "EndpointSlice"),
+			&bytes);
+	} else if (resource->group[0] == '\0' && strcmp(resource->name, "componentstatuses") == 0) {
+		(void)add_warning(
+			call, BT_STR("v1 ComponentStatus is deprecated in v1.19+"), &bytes);
+	}
 	if (!bt_json_bool_at(resource->definition_version, "deprecated", false)) {
 		return;
 	}
 	struct bt_str text = bt_json_text_at(resource->definition_version, "deprecationWarning");
-	uint32_t bytes = 0;
 	if (text.length == 0) {
 		const struct bt_api_resource *preferred = bt_resources_of_collection(
 			bt_api_resources(call->front->api), resource->collection);
@@ -536,6 +545,7 @@ static bool serve(struct bt_front_call *call)
 	request.name = route->name;
 	request.user = &call->user;
 	request.checks_access = !bt_front_is_master(call);
+	request.warns = true;
 	call->api = request;
 	if (route->subresource == BT_SUBRESOURCE_LOG || route->subresource == BT_SUBRESOURCE_EXEC ||
 		route->subresource == BT_SUBRESOURCE_ATTACH ||

@@ -646,20 +646,11 @@ static bool is_significant(const struct bt_json_value *old, const struct bt_json
 static const struct bt_json_value *pod_of(
 	const struct bt_call *call, const struct bt_json_value *object)
 {
-	const struct bt_api_resource *resource = call->write.resource;
-	if (resource == call->api->pods) {
-		return object;
+	const char *path = bt_call_pod_path(call);
+	if (path == NULL || path[0] == '\0') {
+		return path != NULL ? object : NULL;
 	}
-	if (bt_str_has_word(BT_STR("replicationcontrollers deployments.apps replicasets.apps "
-				   "statefulsets.apps daemonsets.apps jobs.batch"),
-		    bt_resource_qualified(resource, call->arena))) {
-		return bt_json_object_at(object, "spec.template");
-	}
-	if (bt_str_equal_c(bt_str_from(resource->kind), "CronJob")) {
-		return bt_json_object_at(object, "spec.jobTemplate.spec.template");
-	}
-	return strcmp(resource->kind, "PodTemplate") == 0 ? bt_json_object_at(object, "template")
-							  : NULL;
+	return bt_json_object_at(object, path);
 }
 
 bool bt_pod_security_check(

@@ -79,6 +79,14 @@ bool bt_call_refuse(
 BT_PRINTF(2, 3)
 /** Adds a Warning header to the answer. */
 void bt_call_warn(struct bt_call *call, const char *format, ...);
+/**
+ * warnings.c: adds the warnings about fields of the valid object that are deprecated or ignored.
+ * old: the stored object; NULL on a create.
+ */
+void bt_call_warn_about(
+	struct bt_call *call, const struct bt_json_value *old, const struct bt_json_value *object);
+/** Returns the path of the pod template of the call's kind; "": a pod; NULL: it has none. */
+const char *bt_call_pod_path(const struct bt_call *call);
 /** Fails with 404 for the call's object. */
 void bt_call_not_found(struct bt_call *call);
 /** Returns the call's stored object, borrowed; NULL: not found, and the call fails with 404. */

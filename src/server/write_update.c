@@ -290,6 +290,7 @@ bool bt_call_validate(
 		strcmp(resource->group, "admissionregistration.k8s.io") == 0) {
 		bt_call_warn(call, "no webhook is called: this API server does not run containers");
 	}
+	bt_call_warn_about(call, old, object);
 	bt_admit_validate(&call->write, old, object, &call->answer->failure);
 	return call->answer->failure.code == 0 && bt_node_restrict(call, old, object) &&
 		bt_pod_security_check(call, old, object) &&

@@ -274,60 +274,60 @@ static const struct refusal_row other_rows[] = {
 	{"service addresses", "services", "default/",
 		SERVICE("{'port':80}", ",'clusterIP':'10.96.0.7','clusterIPs':['10.96.0.8']"), 422,
 		"spec.clusterIPs: Invalid value: [\"10.96.0.8\"]: first value must match "
-                "`clusterIP`"},
+		"`clusterIP`"},
 	{"service of two addresses", "services", "default/",
 		SERVICE("{'port':80}", ",'clusterIPs':['10.96.0.7','10.96.0.8']"), 422,
 		"spec.clusterIPs: Invalid value: [\"10.96.0.7\",\"10.96.0.8\"]: this cluster is "
-                "not configured for dual-stack services"},
+		"not configured for dual-stack services"},
 	{"service external address", "services", "default/",
 		SERVICE("{'port':80}", ",'externalIPs':['a']"), 422,
 		"spec.externalIPs[0]: Invalid value: \"a\": must be a valid IP address, (e.g. "
-                "10.9.8.7 or 2001:db8::ffff)"},
+		"10.9.8.7 or 2001:db8::ffff)"},
 	{"service affinity", "services", "default/",
 		SERVICE("{'port':80}",
 			",'sessionAffinity':'ClientIP','sessionAffinityConfig':{'clientIP':{'"
-                        "timeoutSeconds':0}}"),
+			"timeoutSeconds':0}}"),
 		422,
 		"spec.sessionAffinityConfig.clientIP.timeoutSeconds: Invalid value: 0: must be "
-                "greater than 0 and less than 86400"},
+		"greater than 0 and less than 86400"},
 	{"service headless on nodes", "services", "default/",
 		SERVICE("{'port':80}", ",'type':'NodePort','clusterIP':'None'"), 422,
 		"spec.clusterIPs[0]: Invalid value: \"None\": may not be set to 'None' for "
-                "NodePort services"},
+		"NodePort services"},
 	{"service external policy", "services", "default/",
 		SERVICE("{'port':80}", ",'externalTrafficPolicy':'Local'"), 422,
 		"spec.externalTrafficPolicy: Invalid value: \"Local\": may only be set for "
-                "externally-accessible services"},
+		"externally-accessible services"},
 	{"service class", "services", "default/",
 		SERVICE("{'port':80}", ",'loadBalancerClass':'a/b'"), 422,
 		"spec.loadBalancerClass: Forbidden: may only be used when `type` is "
-                "'LoadBalancer'"},
+		"'LoadBalancer'"},
 	{"service ranges", "services", "default/",
 		SERVICE("{'port':80}",
 			",'type':'LoadBalancer','loadBalancerSourceRanges':['1.2.3.4']"),
 		422,
 		"spec.loadBalancerSourceRanges[0]: Invalid value: \"1.2.3.4\": must be a valid "
-                "CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"},
+		"CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)"},
 	{"service external name", "services", "default/",
 		SERVICE("{'port':80}", ",'type':'ExternalName','externalName':'a_b'"), 422,
 		"spec.externalName: Invalid value: \"a_b\": a lowercase RFC 1123 subdomain"},
 	{"service port twice", "services", "default/",
 		SERVICE("{'name':'a','port':1},{'name':'b','port':1}", ""), 422,
 		"spec.ports[1]: Duplicate value: "
-                "{\"Name\":\"\",\"Protocol\":\"TCP\",\"AppProtocol\":null,\"Port\":1,"
-                "\"TargetPort\":0,\"NodePort\":0}"},
+		"{\"Name\":\"\",\"Protocol\":\"TCP\",\"AppProtocol\":null,\"Port\":1,"
+		"\"TargetPort\":0,\"NodePort\":0}"},
 	{"service protocol", "services", "default/", SERVICE("{'port':1,'protocol':'X'}", ""), 422,
 		"spec.ports[0].protocol: Unsupported value: \"X\": supported values: \"SCTP\", "
-                "\"TCP\", \"UDP\""},
+		"\"TCP\", \"UDP\""},
 	{"service port name", "services", "default/", SERVICE("{'port':1,'name':'A'}", ""), 422,
 		"spec.ports[0].name: Invalid value: \"A\": a lowercase RFC 1123 label"},
 	{"service target", "services", "default/", SERVICE("{'port':1,'targetPort':'a--1'}", ""),
 		422,
 		"spec.ports[0].targetPort: Invalid value: \"a--1\": must not contain consecutive "
-                "hyphens"},
+		"hyphens"},
 	{"service node port twice", "services", "default/",
 		SERVICE("{'name':'a','port':1,'nodePort':30001},{'name':'b','port':2,'nodePort':"
-                        "30001}",
+			"30001}",
 			",'type':'NodePort'"),
 		422, "spec.ports[1].nodePort: Duplicate value: 30001"},
 	{"name of a container's port", "pods", "default/",
@@ -335,7 +335,7 @@ static const struct refusal_row other_rows[] = {
 		    "'0123456789012345'}]}]"),
 		422,
 		"[spec.containers[0].ports[0].name: Invalid value: \"0123456789012345\": must be "
-                "no more "
+		"no more "
 		"than 15 characters, spec.containers[0].ports[0].name: Invalid value: "
 		"\"0123456789012345\": must contain at least one letter (a-z)]"},
 	{"service name", "services", "default/",
@@ -629,6 +629,80 @@ START_TEST(test_kinds__bytes_of_data)
 }
 END_TEST
 
+START_TEST(test_kinds__warnings)
+{
+#define WARNED(metadata, spec) \
+	"{'metadata':{'name':'w'},'spec':{'selector':{'matchLabels':{'a':'b'}},'template':{" \
+	"'metadata':{'labels':{'a':'b'}" metadata "},'spec':{" spec "}}}}"
+	static const struct {
+		const char *resource;
+		const char *body;
+		const char *warning; /* NULL: none */
+	} rows[] = {
+		{"pods", POD(CONTAINER), NULL},
+		{"pods", "{'metadata':{'name':'a.b'},'spec':{" CONTAINER "}}",
+			"metadata.name: this is used in the Pod's hostname, which can result in "
+			"surprising behavior; a DNS label is recommended: [must not contain dots]"},
+		{"pods",
+			POD("'containers':[{'name':'c','image':'i','env':[{'name':'A'},{'name':'A'}"
+	                    "]}]"),
+			"spec.containers[0].env[1]: hides previous definition of \"A\", which may "
+	                "be "
+			"dropped when using apply"},
+		{"deployments.apps",
+			WARNED("", CONTAINER ",'nodeSelector':{'beta.kubernetes.io/os':'x'}"),
+			"spec.template.spec.nodeSelector[beta.kubernetes.io/os]: deprecated since "
+	                "v1.14; "
+			"use \"kubernetes.io/os\" instead"},
+		{"deployments.apps",
+			WARNED(",'annotations':{'container.apparmor.security.beta.kubernetes.io/c':"
+			       "'unconfined'}",
+				CONTAINER),
+			"spec.template.metadata.annotations[container.apparmor.security.beta."
+			"kubernetes.io/c]: deprecated since v1.30; use the \"appArmorProfile\" "
+	                "field "
+			"instead"},
+		{"deployments.apps",
+			WARNED("",
+				"'containers':[{'name':'c','image':'i','ports':[{'containerPort':1}"
+	                        "]},"
+				"{'name':'d','image':'i','ports':[{'containerPort':1},"
+				"{'containerPort':1,'hostPort':0}]}]"),
+			"spec.template.spec.containers[1].ports[1]: duplicate port definition with "
+			"spec.template.spec.containers[1].ports[0]"},
+		{"deployments.apps",
+			WARNED("",
+				"'containers':[{'name':'c','image':'i','ports':[{'containerPort':1,"
+				"'name':'a'}]},{'name':'d','image':'i','ports':[{'containerPort':1,"
+				"'name':'a'}]}]"),
+			"spec.template.spec.containers[1].ports[0]: duplicate port name \"a\" with "
+			"spec.template.spec.containers[0].ports[0], services and probes that "
+	                "select "
+			"ports by name will use spec.template.spec.containers[0].ports[0]"},
+		{"services",
+			SERVICE("{'port':80}", ",'clusterIP':'None','sessionAffinity':'ClientIP'"),
+			"spec.SessionAffinity is ignored for headless services"},
+		{"ingresses.networking.k8s.io",
+			"{'metadata':{'name':'i','annotations':{'kubernetes.io/"
+	                "ingress.class':'n'}},"
+			"'spec':{'defaultBackend':{'service':{'name':'s','port':{'number':1}}}}}",
+			"annotation \"kubernetes.io/ingress.class\" is deprecated, please use "
+			"'spec.ingressClassName' instead"},
+	};
+	for (uint32_t i = 0; i < ROW_COUNT(rows); i++) {
+		struct api_fixture f;
+		rows_init(&f);
+		f.request.warns = true;
+		rows_create(&f, rows[i].resource, "default/", rows[i].body);
+		ck_assert_uint_eq(f.answer.warning_count, rows[i].warning != NULL ? 1 : 0);
+		if (rows[i].warning != NULL) {
+			ck_assert_str_eq(f.answer.warnings[0].data, rows[i].warning);
+		}
+		api_fixture_finish(&f);
+	}
+}
+END_TEST
+
 START_TEST(test_kinds__addresses_that_the_cluster_does_not_have)
 {
 	static const struct {
@@ -842,7 +916,7 @@ END_TEST
 BT_TEST_MAIN("kinds_validation", test_kinds__pod_validation, test_kinds__other_validation,
 	test_kinds__causes, test_kinds__edge_14_35_both_groups_of_events, test_kinds__sizes,
 	test_kinds__bytes_of_data, test_kinds__many_names,
-	test_kinds__addresses_that_the_cluster_does_not_have,
+	test_kinds__addresses_that_the_cluster_does_not_have, test_kinds__warnings,
 	test_kinds__cluster_ip_of_another_service, test_kinds__node_port_of_another_service,
 	test_kinds__edge_14b_03_extended_resource_without_limit,
 	test_kinds__edge_14b_10_gates_with_node)
