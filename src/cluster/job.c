@@ -248,8 +248,11 @@ static void set_condition(struct bt_job_pass *pass, const char *type, const char
 {
 	struct bt_tree_condition condition = {type, status, reason, message};
 
-	(void)bt_tree_set_condition(
-		pass->sync->arena, pass->conditions, &condition, false, pass->sync->now_ns);
+	if (bt_tree_set_condition(
+		    pass->sync->arena, pass->conditions, &condition, false, pass->sync->now_ns)) {
+		bt_json_set_str(pass->sync->arena, bt_condition_find(pass->conditions, type),
+			"lastProbeTime", bt_time_text(pass->sync->arena, pass->sync->now_ns));
+	}
 }
 
 static bool is_condition(const struct bt_job_pass *pass, const char *type)

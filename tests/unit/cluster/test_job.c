@@ -322,6 +322,8 @@ START_TEST(test_job__suspended_has_no_pods)
 	world_settle(&world);
 	ck_assert_uint_eq(world_active_pods(&world), 0);
 	ck_assert(bt_str_equal_c(condition(&world, "Suspended", "status"), "True"));
+	ck_assert(bt_str_equal(condition(&world, "Suspended", "lastProbeTime"),
+		condition(&world, "Suspended", "lastTransitionTime")));
 	world_patch(
 		&world, "batch", "jobs", KEY, BT_SUBRESOURCE_NONE, "{'spec':{'suspend':false}}");
 	world_settle(&world);
