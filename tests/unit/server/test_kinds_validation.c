@@ -235,6 +235,10 @@ END_TEST
 	"'eventTime':'2026-11-21T12:00:00.000000Z','reportingController':'a/b'," \
 	"'reportingInstance':'i','action':'Act','reason':'R','type':'Normal'"
 
+#define WORKLOAD_WITH(fields) \
+	"{'metadata':{'name':'w'},'spec':{" fields \
+	",'selector':{'matchLabels':{'a':'b'}},'template':{" \
+	"'metadata':{'labels':{'a':'b'}},'spec':{" CONTAINER "}}}}"
 #define SERVICE(ports, fields) "{'metadata':{'name':'s'},'spec':{'ports':[" ports "]" fields "}}"
 
 static const struct refusal_row other_rows[] = {
@@ -338,6 +342,51 @@ static const struct refusal_row other_rows[] = {
 		"no more "
 		"than 15 characters, spec.containers[0].ports[0].name: Invalid value: "
 		"\"0123456789012345\": must contain at least one letter (a-z)]"},
+	{"stateful set's claims", "statefulsets.apps", "default/",
+		WORKLOAD_WITH("'persistentVolumeClaimRetentionPolicy':{'whenDeleted':'Keep'}"), 422,
+		"spec.persistentVolumeClaimRetentionPolicy.whenDeleted: Unsupported value: "
+                "\"Keep\": supported values: \"Retain\", \"Delete\""},
+	{"stateful set's partition", "statefulsets.apps", "default/",
+		WORKLOAD_WITH("'updateStrategy':{'rollingUpdate':{'partition':-1,'maxUnavailable':'"
+                              "0%'}}"),
+		422,
+		"[spec.updateStrategy.rollingUpdate.partition: Invalid value: -1: must be greater "
+                "than or equal to 0, spec.updateStrategy.rollingUpdate.maxUnavailable: Invalid "
+                "value: \"0%\": cannot be 0]"},
+	{"stateful set's strategy", "statefulsets.apps", "default/",
+		WORKLOAD_WITH("'updateStrategy':{'type':'OnDelete','rollingUpdate':{}}"), 422,
+		"spec.updateStrategy.rollingUpdate: Invalid value: "
+                "{\"Partition\":null,\"MaxUnavailable\":null}: only allowed for updateStrategy "
+                "'RollingUpdate'"},
+	{"daemon set without room", "daemonsets.apps", "default/",
+		WORKLOAD_WITH("'updateStrategy':{'rollingUpdate':{'maxUnavailable':0}}"), 422,
+		"spec.updateStrategy.rollingUpdate.maxUnavailable: Required value: cannot be 0 "
+                "when maxSurge is 0"},
+	{"daemon set with surge", "daemonsets.apps", "default/",
+		WORKLOAD_WITH(
+			"'updateStrategy':{'rollingUpdate':{'maxUnavailable':1,'maxSurge':'10%'}}"),
+		422,
+		"spec.updateStrategy.rollingUpdate.maxSurge: Invalid value: \"10%\": may not be "
+                "set when maxUnavailable is non-zero"},
+	{"job's manager", "jobs.batch", "default/",
+		"{'metadata':{'name':'j'},'spec':{'managedBy':'me','template':{'spec':{'"
+                "restartPolicy':'Never'," CONTAINER "}}}}",
+		422,
+		"spec.managedBy: Invalid value: \"me\": must be a domain-prefixed path (such as "
+                "\"acme.io/foo\")"},
+	{"job's action", "jobs.batch", "default/",
+		"{'metadata':{'name':'j'},'spec':{'podFailurePolicy':{'rules':[{'action':'Stop','"
+                "onExitCodes':{'operator':'In','values':[1]}}]},'template':{'spec':{'restartPolicy'"
+                ":'Never'," CONTAINER "}}}}",
+		422,
+		"spec.podFailurePolicy.rules[0].action: Unsupported value: \"Stop\": supported "
+                "values: \"Count\", \"FailIndex\", \"FailJob\", \"Ignore\""},
+	{"job's rule", "jobs.batch", "default/",
+		"{'metadata':{'name':'j'},'spec':{'podFailurePolicy':{'rules':[{'action':'Ignore'}]"
+                "},'template':{'spec':{'restartPolicy':'Never'," CONTAINER "}}}}",
+		422,
+		"spec.podFailurePolicy.rules[0]: Invalid value: specifying one of OnExitCodes and "
+                "OnPodConditions is required"},
 	{"service name", "services", "default/",
 		"{'metadata':{'name':'1a'},'spec':{'ports':[{'port':1}]}}", 422,
 		"metadata.name: Invalid value: \"1a\""},
@@ -645,14 +694,14 @@ START_TEST(test_kinds__warnings)
 			"surprising behavior; a DNS label is recommended: [must not contain dots]"},
 		{"pods",
 			POD("'containers':[{'name':'c','image':'i','env':[{'name':'A'},{'name':'A'}"
-	                    "]}]"),
+			    "]}]"),
 			"spec.containers[0].env[1]: hides previous definition of \"A\", which may "
-	                "be "
+			"be "
 			"dropped when using apply"},
 		{"deployments.apps",
 			WARNED("", CONTAINER ",'nodeSelector':{'beta.kubernetes.io/os':'x'}"),
 			"spec.template.spec.nodeSelector[beta.kubernetes.io/os]: deprecated since "
-	                "v1.14; "
+			"v1.14; "
 			"use \"kubernetes.io/os\" instead"},
 		{"deployments.apps",
 			WARNED(",'annotations':{'container.apparmor.security.beta.kubernetes.io/c':"
@@ -660,12 +709,12 @@ START_TEST(test_kinds__warnings)
 				CONTAINER),
 			"spec.template.metadata.annotations[container.apparmor.security.beta."
 			"kubernetes.io/c]: deprecated since v1.30; use the \"appArmorProfile\" "
-	                "field "
+			"field "
 			"instead"},
 		{"deployments.apps",
 			WARNED("",
 				"'containers':[{'name':'c','image':'i','ports':[{'containerPort':1}"
-	                        "]},"
+				"]},"
 				"{'name':'d','image':'i','ports':[{'containerPort':1},"
 				"{'containerPort':1,'hostPort':0}]}]"),
 			"spec.template.spec.containers[1].ports[1]: duplicate port definition with "
@@ -677,14 +726,14 @@ START_TEST(test_kinds__warnings)
 				"'name':'a'}]}]"),
 			"spec.template.spec.containers[1].ports[0]: duplicate port name \"a\" with "
 			"spec.template.spec.containers[0].ports[0], services and probes that "
-	                "select "
+			"select "
 			"ports by name will use spec.template.spec.containers[0].ports[0]"},
 		{"services",
 			SERVICE("{'port':80}", ",'clusterIP':'None','sessionAffinity':'ClientIP'"),
 			"spec.SessionAffinity is ignored for headless services"},
 		{"ingresses.networking.k8s.io",
 			"{'metadata':{'name':'i','annotations':{'kubernetes.io/"
-	                "ingress.class':'n'}},"
+			"ingress.class':'n'}},"
 			"'spec':{'defaultBackend':{'service':{'name':'s','port':{'number':1}}}}}",
 			"annotation \"kubernetes.io/ingress.class\" is deprecated, please use "
 			"'spec.ingressClassName' instead"},
