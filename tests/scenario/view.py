@@ -236,6 +236,16 @@ def test_limits_of_manifests_are_requests(program):
     assert (told["cpuMilli"]["requested"], told["memoryBytes"]["requested"]) == (3000, 1 << 30)
 
 
+def test_sums_wrap_as_those_of_the_scheduler(program):
+    """The sanitizers refuse a sum that overflows."""
+    pods = [pod("p%d" % i, node_name="n1", cpu="3P") for i in range(4)]
+    path = program.write("all.json", lines(node("n1", cpu="9P"), *pods))
+    told = program.run("simulate", "-f", path, "-o", "json").json()["nodes"][0]
+    with serving(program, "-f", path) as page:
+        assert page.get("/api/cluster")["use"][0][0] == told["cpuMilli"]["requested"] < 0
+        page.get("/api/samples")
+
+
 def test_pods_of_manifests_have_the_priority_of_their_class(program):
     classes = [priority_class("high", 1000), priority_class("usual", 7)]
     classes[1]["globalDefault"] = True
@@ -818,6 +828,26 @@ def test_a_recording_is_looked_at(program):
     path = program.write("bad.berthrec", "\n".join(json.dumps(line) for line in bad))
     answer = program.run("view", path).expect(2)
     assert "line 3" in answer.err and "Node x" in answer.err, answer.err
+
+
+def test_nodes_of_the_past_have_the_amounts_of_that_time(program):
+    bound = pod("p", node_name="n1", cpu="2")
+    parts = [{"berthrec": 1, "start": "2026-01-01T00:00:00Z", "objects": 2},
+             {"t": 0, "add": node("n1", cpu="4")}, {"t": 0, "add": bound},
+             {"t": 50, "change": "Node", "name": "n1",
+              "patch": {"status": {"allocatable": {"cpu": "8"}}}},
+             {"t": 100, "end": True}]
+    with serving(program, program.write("day.berthrec", lines(*parts))) as page:
+        start = page.get("/api/cluster")["from"]
+        for seconds, cpu in ((10, 4000), (50, 8000), (100, 8000)):
+            at = start + seconds * 1000
+            answer = page.ask("whatif", "--cordon", "n1", at=at)[1]["output"]
+            assert answer["cluster"]["before"]["cpuMilli"]["allocatable"] == cpu
+            for shown in (page.get("/api/cluster?at=%d" % at)["nodes"][0],
+                          page.get("/api/node?name=n1&at=%d" % at)["node"]):
+                assert shown["allocatable"][0] == cpu, (seconds, shown)
+        shares = page.get("/api/samples?steps=5")["use"][0]
+        assert shares == [0.5, 0.5, 0.25, 0.25, 0.25], shares
 
 
 def test_a_replay_is_that_of_the_command(program):

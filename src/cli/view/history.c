@@ -56,20 +56,16 @@ void bt_history_finish(struct bt_history *history)
 	for (uint32_t i = 0; i < history->versions.count; i++) {
 		release_object(history->versions.items[i].object);
 	}
-	for (uint32_t i = 0; i < history->nodes.count; i++) {
-		bt_free(history->nodes.items[i].allocatable.items);
-	}
-	for (uint32_t i = 0; i < history->requests.count; i++) {
-		bt_free(history->requests.items[i].items);
+	for (uint32_t i = 0; i < history->amounts.count; i++) {
+		bt_free(history->amounts.items[i].items);
 	}
 	bt_vec_finish(&history->versions);
-	bt_vec_finish(&history->nodes);
-	bt_vec_finish(&history->requests);
+	bt_vec_finish(&history->amounts);
 	bt_text_set_finish(&history->resources);
 	bt_vec_finish(&history->rejected_ns);
 	bt_map_finish(&history->current);
 	bt_text_set_finish(&history->node_names);
-	bt_map_finish(&history->request_map);
+	bt_map_finish(&history->amounts_map);
 	bt_arena_finish(&history->names);
 }
 
@@ -99,27 +95,27 @@ static struct bt_amounts read_amounts(
 }
 
 /**
- * Returns the index of the amounts in requests. Equal amounts share an entry, because pods have few
- * different requests. amounts: consumed.
+ * Returns the index of the amounts in history. Equal amounts share an entry, because pods and nodes
+ * have few different amounts. amounts: consumed.
  */
-static uint32_t share_request(struct bt_history *history, struct bt_amounts amounts)
+static uint32_t share_amounts(struct bt_history *history, struct bt_amounts amounts)
 {
 	while (amounts.count > 0 && amounts.items[amounts.count - 1] == 0) {
 		amounts.count--;
 	}
 	size_t bytes = amounts.count * sizeof(amounts.items[0]);
 	uint64_t hash = bt_hash_bytes(amounts.items, bytes, 0);
-	BT_MAP_EACH (&history->request_map, hash, id) {
-		const struct bt_amounts *known = &history->requests.items[id];
+	BT_MAP_EACH (&history->amounts_map, hash, id) {
+		const struct bt_amounts *known = &history->amounts.items[id];
 		if (known->count == amounts.count &&
 			memcmp(known->items, amounts.items, bytes) == 0) {
 			bt_free(amounts.items);
 			return id;
 		}
 	}
-	bt_vec_push(&history->requests, amounts);
-	bt_map_insert(&history->request_map, hash, history->requests.count - 1);
-	return history->requests.count - 1;
+	bt_vec_push(&history->amounts, amounts);
+	bt_map_insert(&history->amounts_map, hash, history->amounts.count - 1);
+	return history->amounts.count - 1;
 }
 
 /** --- nodes and pods --- */
@@ -129,16 +125,12 @@ uint32_t bt_history_find_node(const struct bt_history *history, struct bt_str na
 	return bt_text_set_find(&history->node_names, name);
 }
 
-/** May reallocate the nodes. */
 static uint32_t find_or_add_node(struct bt_history *history, struct bt_str name)
 {
 	uint32_t id = bt_history_find_node(history, name);
 	if (id == BT_HISTORY_NONE) {
-		const struct bt_history_node node = {
-			.name = bt_arena_str(&history->names, name), .version = BT_HISTORY_NONE};
-		id = history->nodes.count;
-		bt_vec_push(&history->nodes, node);
-		bt_text_set_append(&history->node_names, node.name);
+		id = history->node_names.items.count;
+		bt_text_set_append(&history->node_names, bt_arena_str(&history->names, name));
 	}
 	return id;
 }
@@ -150,7 +142,7 @@ static void read_pod(
 		.pod_level_resources = true, .in_place_pod_level_resources = true};
 	struct bt_arena arena = {0};
 	struct bt_pod_resources resources = bt_pod_resources_compute(pod, &gates, &arena);
-	version->request = share_request(history, read_amounts(history, &resources.requested, 1));
+	version->amounts = share_amounts(history, read_amounts(history, &resources.requested, 1));
 	version->node = pod->spec.node_name.length != 0
 		? find_or_add_node(history, pod->spec.node_name)
 		: BT_HISTORY_NONE;
@@ -205,10 +197,6 @@ static uint32_t end_version(
 			&history->current, bt_object_hash(object->kind, namespace_, name), id);
 		history->versions.items[id].to_ns = now_ns;
 		history->ended_count++;
-		if (object->kind == BT_KIND_NODE) {
-			history->nodes.items[history->versions.items[id].node].version =
-				BT_HISTORY_NONE;
-		}
 	}
 	return id;
 }
@@ -220,7 +208,7 @@ static void begin_version(
 		.from_ns = now_ns,
 		.to_ns = INT64_MAX,
 		.node = BT_HISTORY_NONE,
-		.request = BT_HISTORY_NONE};
+		.amounts = BT_HISTORY_NONE};
 	uint32_t id = history->versions.count;
 	if (object->kind == BT_KIND_POD) {
 		const struct bt_pod *pod = bt_object_value(object, BT_KIND_POD);
@@ -235,17 +223,14 @@ static void begin_version(
 	} else if (object->kind == BT_KIND_NODE) {
 		const struct bt_node *node = bt_object_value(object, BT_KIND_NODE);
 		version.node = find_or_add_node(history, node->metadata.name);
-		struct bt_history_node *entry = &history->nodes.items[version.node];
 		struct bt_resource allocatable = {0};
 		struct bt_arena arena = {0};
 		bt_resource_add(&allocatable,
 			node->status.allocatable.count != 0 ? &node->status.allocatable
 							    : &node->status.capacity,
 			&arena);
-		bt_free(entry->allocatable.items);
-		entry->allocatable =
-			read_amounts(history, &allocatable, allocatable.allowed_pod_number);
-		entry->version = id;
+		version.amounts = share_amounts(history,
+			read_amounts(history, &allocatable, allocatable.allowed_pod_number));
 		bt_arena_finish(&arena);
 	}
 	bt_vec_push(&history->versions, version);
@@ -273,7 +258,7 @@ static bool renew_version(struct bt_history *history, struct bt_object *object)
 	struct bt_version *version = &history->versions.items[id];
 	const struct bt_pod *pod = bt_object_value(object, BT_KIND_POD);
 	const struct bt_pod *known = bt_object_value(unpack(version->object), BT_KIND_POD);
-	bool is_same = version->node == next.node && version->request == next.request &&
+	bool is_same = version->node == next.node && version->amounts == next.amounts &&
 		version->is_over == next.is_over && version->is_gated == next.is_gated &&
 		bt_str_equal(known->metadata.uid, pod->metadata.uid) &&
 		(known->metadata.deletion_timestamp == NULL) ==
@@ -500,9 +485,6 @@ void bt_history_remove_before(struct bt_history *history, int64_t before_ns)
 					bt_object_namespace(version->object),
 					bt_object_name(version->object)),
 				kept);
-			if (version->object->kind == BT_KIND_NODE) {
-				history->nodes.items[version->node].version = kept;
-			}
 		}
 		history->versions.items[kept++] = *version;
 	}

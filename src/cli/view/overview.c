@@ -7,6 +7,7 @@
 #include "api/toleration.h"
 #include "base/alloc.h"
 #include "base/nanoseconds.h"
+#include "base/wrap.h"
 #include "cli/output.h"
 #include "cli/view/view.h"
 
@@ -46,7 +47,7 @@ static void write_resources(const struct bt_history *history, struct bt_json_wri
 /** A node at the requested time. Rows are sorted by the node's name. */
 struct node_row {
 	const struct bt_node *node;
-	uint32_t id;
+	const struct bt_version *version;
 };
 
 static int compare_rows(const void *a, const void *b)
@@ -60,7 +61,7 @@ static void write_node(
 	const struct bt_history *history, struct bt_json_writer *json, const struct node_row *row)
 {
 	const struct bt_node *node = row->node;
-	const struct bt_amounts *allocatable = &history->nodes.items[row->id].allocatable;
+	const struct bt_amounts *allocatable = &history->amounts.items[row->version->amounts];
 	bt_json_write(json, "{name: %s, labels: {", node->metadata.name);
 	for (uint32_t i = 0; i < node->metadata.labels.count; i++) {
 		bt_json_write(json, "%s: %s", node->metadata.labels.items[i].key,
@@ -95,13 +96,14 @@ void bt_overview_write(const struct bt_history *history, int64_t at_ns, uint64_t
 	uint32_t pending_count = 0;
 	uint32_t gated_count = 0;
 	uint32_t running_count = 0;
-	struct node_row *rows = BT_NEW_ARRAY(struct node_row, history->nodes.count);
-	int64_t *use = BT_NEW_ARRAY(int64_t, (size_t)history->nodes.count * resource_count);
+	struct node_row *rows = BT_NEW_ARRAY(struct node_row, history->node_names.items.count);
+	int64_t *use =
+		BT_NEW_ARRAY(int64_t, (size_t)history->node_names.items.count * resource_count);
 	for (uint32_t i = 0; i < history->versions.count; i++) {
 		const struct bt_version *version = &history->versions.items[i];
 		if (version->object->kind == BT_KIND_NODE && bt_version_holds(version, at_ns)) {
 			const struct bt_node *node = bt_object_value(version->object, BT_KIND_NODE);
-			rows[row_count++] = (struct node_row){node, version->node};
+			rows[row_count++] = (struct node_row){node, version};
 		}
 		if (!is_pod_at(version, at_ns)) {
 			continue;
@@ -111,11 +113,11 @@ void bt_overview_write(const struct bt_history *history, int64_t at_ns, uint64_t
 			gated_count += version->is_gated;
 			continue;
 		}
-		const struct bt_amounts *request = &history->requests.items[version->request];
+		const struct bt_amounts *request = &history->amounts.items[version->amounts];
 		int64_t *amounts = &use[(size_t)version->node * resource_count];
 		running_count++;
 		for (uint32_t r = 0; r < request->count; r++) {
-			amounts[r] += request->items[r];
+			amounts[r] = bt_wrap_add(amounts[r], request->items[r]);
 		}
 	}
 	qsort(rows, row_count, sizeof(rows[0]), compare_rows);
@@ -136,8 +138,8 @@ void bt_overview_write(const struct bt_history *history, int64_t at_ns, uint64_t
 	}
 	bt_json_begin_member_array(&json, "use");
 	for (uint32_t i = 0; i < row_count; i++) {
-		write_amounts(&json, &use[(size_t)rows[i].id * resource_count], resource_count,
-			resource_count);
+		write_amounts(&json, &use[(size_t)rows[i].version->node * resource_count],
+			resource_count, resource_count);
 	}
 	bt_json_write(&json, "]}");
 	bt_free(use);
@@ -151,22 +153,23 @@ bool bt_overview_write_node(
 {
 	struct bt_json_writer json;
 	uint32_t id = bt_history_find_node(history, name);
-	const struct bt_node *node = NULL;
+	struct node_row row = {0};
 	for (uint32_t i = 0; i < history->versions.count && id != BT_HISTORY_NONE; i++) {
 		const struct bt_version *version = &history->versions.items[i];
 		if (version->object->kind == BT_KIND_NODE && version->node == id &&
 			bt_version_holds(version, at_ns)) {
-			node = bt_object_value(version->object, BT_KIND_NODE);
+			row = (struct node_row){
+				bt_object_value(version->object, BT_KIND_NODE), version};
 		}
 	}
-	if (node == NULL) {
+	if (row.node == NULL) {
 		return false;
 	}
 	bt_json_writer_init(&json, out, 0);
 	bt_json_begin_object(&json);
 	write_resources(history, &json);
 	bt_json_write_name_c(&json, "node");
-	write_node(history, &json, &(struct node_row){node, id});
+	write_node(history, &json, &row);
 	bt_json_begin_member_array(&json, "pods");
 	for (uint32_t i = 0; i < history->versions.count; i++) {
 		const struct bt_version *version = &history->versions.items[i];
@@ -176,7 +179,7 @@ bool bt_overview_write_node(
 		const struct bt_pod *pod =
 			bt_object_value(bt_object_unpack(version->object), BT_KIND_POD);
 		const struct bt_owner_reference *owner = bt_object_controller(&pod->metadata);
-		const struct bt_amounts *request = &history->requests.items[version->request];
+		const struct bt_amounts *request = &history->amounts.items[version->amounts];
 		bt_json_write(&json,
 			"{namespace: %s, name: %s, ownerKind: %s, ownerName: %s, priority: %d, "
 			"created: %d, deleting: %b, request:",
@@ -224,8 +227,9 @@ void bt_overview_write_search(const struct bt_history *history, struct bt_str te
 			bt_kind_info(kind)->name,
 			kind == BT_KIND_NODE ? BT_STR("") : shown_namespace(object),
 			bt_object_name(object),
-			version->node != BT_HISTORY_NONE ? history->nodes.items[version->node].name
-							 : BT_STR(""));
+			version->node != BT_HISTORY_NONE
+				? history->node_names.items.items[version->node]
+				: BT_STR(""));
 	}
 	bt_json_end_array(&json);
 }
@@ -272,8 +276,8 @@ static void add_span(const struct samples *samples, int64_t *sums, const struct 
 	uint32_t end =
 		version->to_ns == INT64_MAX ? samples->steps : step_of(samples, version->to_ns);
 	if (begin < end) {
-		sums[begin] += amount;
-		sums[end] -= amount;
+		sums[begin] = bt_wrap_add(sums[begin], amount);
+		sums[end] = bt_wrap_sub(sums[end], amount);
 	}
 }
 
@@ -356,14 +360,14 @@ void bt_overview_write_samples(const struct bt_history *history, int64_t from_ns
 		const struct bt_version *version = &history->versions.items[i];
 		if (version->object->kind == BT_KIND_NODE) {
 			add_amounts(&samples, samples.allocatable, version,
-				&history->nodes.items[version->node].allocatable);
+				&history->amounts.items[version->amounts]);
 		} else if (version->object->kind == BT_KIND_POD && !version->is_over) {
 			bool has_node = version->node != BT_HISTORY_NONE;
 			add_span(
 				&samples, has_node ? samples.running : samples.pending, version, 1);
 			if (has_node) {
 				add_amounts(&samples, samples.use, version,
-					&history->requests.items[version->request]);
+					&history->amounts.items[version->amounts]);
 			}
 		}
 		uint32_t step = version->is_first ? step_of(&samples, version->from_ns) : steps;
@@ -403,8 +407,8 @@ void bt_overview_write_samples(const struct bt_history *history, int64_t from_ns
 		int64_t all = 0;
 		bt_json_begin_array(&json);
 		for (uint32_t i = 0; i < samples.steps; i++) {
-			used += samples.use[r * row + i];
-			all += samples.allocatable[r * row + i];
+			used = bt_wrap_add(used, samples.use[r * row + i]);
+			all = bt_wrap_add(all, samples.allocatable[r * row + i]);
 			bt_json_write_double(&json, all > 0 ? (double)used / (double)all : 0);
 		}
 		bt_json_end_array(&json);

@@ -30,11 +30,11 @@ enum bt_history_resource {
 struct bt_version {
 	struct bt_object *object; /* owned; a packable reference if it is a pod */
 	int64_t from_ns;
-	int64_t to_ns; /* INT64_MAX: until now */
-	uint32_t node; /* index in nodes, for a pod or a Node; BT_HISTORY_NONE: none */
+	int64_t to_ns;    /* INT64_MAX: until now */
+	uint32_t node;    /* index in node_names, for a pod or a Node; BT_HISTORY_NONE: none */
+	uint32_t amounts; /* index in amounts: requests of a pod, allocatable of a Node */
 	/** for pods */
-	uint32_t request; /* index in requests */
-	bool is_over;     /* Succeeded or Failed: uses no resources */
+	bool is_over; /* Succeeded or Failed: uses no resources */
 	bool is_gated;
 	bool is_first; /* the first version with a node */
 	int64_t created_ns;
@@ -44,12 +44,6 @@ struct bt_version {
 struct bt_amounts {
 	int64_t *items; /* owned */
 	uint32_t count;
-};
-
-struct bt_history_node {
-	struct bt_str name;
-	uint32_t version; /* newest version; BT_HISTORY_NONE: only pods refer to the node */
-	struct bt_amounts allocatable; /* as of the newest version */
 };
 
 /** All-zero memory is an empty history. */
@@ -67,10 +61,9 @@ struct bt_history {
 
 	BT_VEC(struct bt_version) versions; /* sorted by from_ns */
 	struct bt_map current;              /* kind, namespace, name -> current version */
-	BT_VEC(struct bt_history_node) nodes;
-	struct bt_text_set node_names; /* by index in nodes */
-	BT_VEC(struct bt_amounts) requests;
-	struct bt_map request_map;
+	struct bt_text_set node_names;      /* of Nodes, and of nodes that only pods name */
+	BT_VEC(struct bt_amounts) amounts;
+	struct bt_map amounts_map;
 	struct bt_text_set resources; /* names by index */
 	BT_VEC(int64_t) rejected_ns;  /* sorted times when pods were found unschedulable */
 	uint32_t ended_count;         /* versions that are no longer current */
@@ -102,7 +95,7 @@ BT_MUST_USE int bt_history_read_recordings(
  * versions have ended.
  */
 void bt_history_remove_before(struct bt_history *history, int64_t before_ns);
-/** Index in nodes, also of a deleted node; BT_HISTORY_NONE: no node ever had this name. */
+/** Index in node_names, also of a deleted node; BT_HISTORY_NONE: no node ever had this name. */
 uint32_t bt_history_find_node(const struct bt_history *history, struct bt_str name);
 /** Whether the version is valid at at_ns; a time in the future counts as now. */
 bool bt_version_holds(const struct bt_version *version, int64_t at_ns);

@@ -135,7 +135,7 @@ static int add_drain(struct bt_view_change *change, struct bt_str node, struct b
 		const struct bt_version *version = &history->versions.items[i];
 		if (version->to_ns != INT64_MAX || version->object->kind != BT_KIND_POD ||
 			version->is_over || version->node == BT_HISTORY_NONE ||
-			!bt_str_equal(history->nodes.items[version->node].name, node)) {
+			!bt_str_equal(history->node_names.items.items[version->node], node)) {
 			continue;
 		}
 		const struct bt_pod *pod =
