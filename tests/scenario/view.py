@@ -561,6 +561,22 @@ def test_changes_are_tried_out_and_taken_back(program):
         assert "what=" not in window.evaluate("location.hash")
 
 
+def test_wrong_input_can_be_corrected(program):
+    press = ("[...document.querySelectorAll('#body button')]"
+             ".find((e) => e.innerText == '%s').click()")
+    with serving(program, "-f", CLUSTER) as page, \
+            looking(page, "tab=whatif&what=drain+node-a1%0Aadd+5") as window:
+        window.wait_for("byId('body').innerText.includes('write N=NODE')")
+        assert window.evaluate("document.querySelectorAll('.chips li').length") == 2
+        window.evaluate(press % "Undo")
+        window.wait_for("byId('body').innerText.includes('Worse: 1 pod lost.')")
+        show(window, "tab=capacity&like=deployment/shop/webb")
+        window.wait_for("document.querySelector('#body .bad')")
+        window.evaluate("document.querySelector('#body form input').value = 'deployment/shop/web'")
+        window.evaluate(press % "How many more fit?")
+        window.wait_for("document.querySelector('#body .big')")
+
+
 HOSTILE = "<img src=x onerror=alert(1)>"
 
 

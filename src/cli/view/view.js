@@ -479,8 +479,8 @@ let asking = null;
 function setBody(...children) {
 	body.replaceChildren(...children.filter((child) => child !== null && child !== false));
 }
-/** Ask a question, and show the answer unless the page has changed meanwhile. */
-async function answerInto(key, question, write) {
+/** Ask a question, and show the answer unless the page has changed meanwhile. form: elements above an error, in which the question is corrected. */
+async function answerInto(key, question, write, form = () => []) {
 	asking?.abort();
 	asking = new AbortController();
 	const {signal} = asking;
@@ -489,10 +489,10 @@ async function answerInto(key, question, write) {
 	try {
 		const answer = await ask(question.arguments, question.files, signal);
 		if (signal.aborted) return;
-		if (answer.output === undefined) setBody(text("p", answer.messages.trim() || "There was no answer.", "message bad"), commandLine(answer));
+		if (answer.output === undefined) setBody(...form(), text("p", answer.messages.trim() || "There was no answer.", "message bad"), commandLine(answer));
 		else write(answer);
 	} catch (error) {
-		if (error.name !== "AbortError") setBody(text("p", error.message, "message bad"));
+		if (error.name !== "AbortError") setBody(...form(), text("p", error.message, "message bad"));
 	}
 }
 function commandLine(answer) {
@@ -756,7 +756,7 @@ function showWhatIf() {
 		setBody(...whatIfForm(), text("p", "Add a change: what would move, stay pending or be lost is simulated. Nothing is changed in the cluster.", "wait"));
 		return;
 	}
-	answerInto(`whatif ${state.what} ${state.config}`, question, writeWhatIf);
+	answerInto(`whatif ${state.what} ${state.config}`, question, writeWhatIf, whatIfForm);
 }
 
 /* Capacity */
@@ -801,7 +801,7 @@ function showCapacity() {
 	const parts = state.like.split("/");
 	const question = parts.length === 3 ? ["capacity", "--like", `${parts[0]}/${parts[2]}`, "--namespace", parts[1]]
 		: ["capacity", "--like", state.like];
-	answerInto(`capacity ${state.like}`, {arguments: question}, writeCapacity);
+	answerInto(`capacity ${state.like}`, {arguments: question}, writeCapacity, () => [capacityForm()]);
 }
 
 /* Change: requests to the API server */
