@@ -577,6 +577,34 @@ def test_wrong_input_can_be_corrected(program):
         window.wait_for("document.querySelector('#body .big')")
 
 
+def test_keys_keep_the_tile_in_sight(program):
+    def check():
+        assert window.evaluate("(() => { const box = byId('canvas-box').getBoundingClientRect();"
+                               " const tip = byId('tip').getBoundingClientRect();"
+                               " const y = byId('tiles').getBoundingClientRect().y"
+                               " + tiles[focused].y;"
+                               " return tip.y >= box.y && tip.bottom <= box.bottom"
+                               " && y >= box.y && y + tileSize <= box.bottom + 1; })()")
+
+    with serving(program, "-f", write_large(program, 5000, 1)) as page, \
+            looking(page, width=360, height=740) as window:
+        assert window.evaluate("byId('canvas-box').scrollHeight > byId('canvas-box').clientHeight")
+        window.evaluate("byId('tiles').focus()")
+        for key in ("End", "ArrowUp", "Home"):
+            window.press(key)
+            check()
+        window.resize(1400, 900)
+        window.wait_for("innerWidth == 1400 && tileSize > 4")
+        window.press("End")
+        check()
+    with serving(program, "-f", program.write("none.json", lines(pod("p")))) as page, \
+            looking(page) as window:
+        window.evaluate("byId('tiles').focus()")
+        window.press("ArrowRight")
+        window.press("Enter")
+        assert window.evaluate("focused") == -1
+
+
 HOSTILE = "<img src=x onerror=alert(1)>"
 
 

@@ -241,6 +241,7 @@ function layOut() {
 		list.forEach((index, i) => tiles.push({index, x: (i % columns) * tileSize, y: y + Math.floor(i / columns) * tileSize}));
 		y += Math.ceil(list.length / columns) * tileSize + 8;
 	}
+	if (focused >= tiles.length) focusTile(-1);
 	const scale = devicePixelRatio || 1;
 	canvas.width = Math.round(width * scale);
 	canvas.height = Math.round(Math.max(y, 40) * scale);
@@ -379,18 +380,23 @@ function tileAt(event) {
 function focusTile(place, event = null) {
 	const tip = byId("tip");
 	if (place === focused) return;
-	focused = place;
-	if (place < 0) {
+	focused = place < tiles.length ? place : -1;
+	if (focused < 0) {
 		tip.hidden = true;
 	} else {
 		const tile = tiles[place];
 		const lines = describe(tile.index);
 		tip.textContent = lines.join("\n");
 		tip.hidden = false;
-		const width = byId("canvas-box").clientWidth;
-		tip.style.left = `${Math.max(0, Math.min(tile.x + tileSize + 6, width - tip.offsetWidth - 4))}px`;
-		tip.style.top = `${tile.y + tileSize + 6}px`;
-		if (event === null) byId("tile-text").textContent = lines.join(", ");
+		const box = byId("canvas-box");
+		tip.style.left = `${Math.max(0, Math.min(tile.x + tileSize + 6, box.clientWidth - tip.offsetWidth - 4))}px`;
+		if (event === null) {
+			byId("tile-text").textContent = lines.join(", ");
+			box.scrollTop = Math.max(tile.y + tileSize - box.clientHeight, Math.min(box.scrollTop, tile.y));
+		}
+		const below = tile.y + tileSize + 6;
+		const isBelow = below + tip.offsetHeight <= box.scrollTop + box.clientHeight;
+		tip.style.top = `${isBelow ? below : Math.max(box.scrollTop, tile.y - tip.offsetHeight - 6)}px`;
 	}
 	requestDraw(false);
 }
