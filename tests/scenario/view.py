@@ -649,6 +649,12 @@ def test_everything_has_a_name_and_fits_narrow_and_dark(program):
             assert window.evaluate("document.documentElement.scrollWidth") <= 400, state
             window.resize(1400, 900)
             window.wait_for("innerWidth == 1400")
+        taint = {"key": "k" * 63, "value": "v" * 63, "effect": "NoSchedule"}
+        path = program.write("long.json", lines(node("n" * 253, spec={"taints": [taint]})))
+        with serving(program, "-f", path) as long, \
+                looking(long, "color=taints", width=400, height=800) as other:
+            other.wait_for("byId('legend').innerText.includes('vvv')")
+            assert other.evaluate("document.documentElement.scrollWidth") <= 400
         window.set_media(prefers_color_scheme="dark")
         window.wait_for("getComputedStyle(document.body).backgroundColor == 'rgb(15, 19, 25)'")
 
