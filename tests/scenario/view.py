@@ -827,6 +827,31 @@ def test_the_page_says_that_the_api_server_is_gone(program):
             window.wait_for("byId('state').innerText == 'live'")
 
 
+def test_the_page_says_that_its_server_is_another_one(program):
+    arguments = ["-f", CLUSTER, "--listen"]
+    with contextlib.ExitStack() as stack:
+        with serving(program, *arguments, "127.0.0.1:0") as page:
+            window = stack.enter_context(looking(page))
+        window.wait_for("byId('state').innerText == 'connection lost, trying again'")
+        window.complaints.clear()  # about the connection
+        path = program.write("one.json", lines(node("n1")))
+        with serving(program, "-f", path, "--listen", page.url.split("/")[-1]) as other:
+            window.wait_for("byId('state').innerText.startsWith('open the link')"
+                            " && byId('state').className == 'lost'")
+            window.complaints.clear()
+            # Another tab opens the new link.
+            other_session = "fetch('/session', {method: 'POST', headers: {Authorization: '%s'}})"
+            window.evaluate(other_session % ("Bearer " + other.token))
+            window.wait_for("byId('state').innerText == 'from files'")
+            window.wait_for("byId('n-nodes').innerText == '1'")
+            # The new link is opened in the same tab, which only changes the fragment.
+            window.evaluate("window.beforeReload = true")
+            window.open(other.link)
+            window.wait_for("!window.beforeReload && document.documentElement.dataset.ready")
+            assert "token" not in window.evaluate("location.href")
+            window.complaints.clear()
+
+
 def test_a_page_that_looks_cannot_change(program):
     with serving(program, "-f", CLUSTER) as page:
         status, _, body = page.request("/api/change", b'{"type": "cordon", "node": "node-a1"}')

@@ -995,7 +995,14 @@ function follow() {
 	const show = (problem) => { byId("state").className = problem ? "lost" : "live"; byId("state").textContent = problem || sourceState; };
 	changes.onopen = () => show("");
 	changes.onmessage = changed;
-	changes.onerror = () => show("connection lost, trying again");
+	changes.onerror = () => {
+		/* Another server may answer next: its nodes are different ones, even if they have the same revision. */
+		if (cluster !== null) cluster.isNow = false;
+		if (changes.readyState !== EventSource.CLOSED) { show("connection lost, trying again"); return; }
+		/* The server refused the stream, and the browser does not try again. */
+		get("/api/source").then(() => show("too many pages are open, trying again"), (error) => show(error.message));
+		setTimeout(follow, 5000);
+	};
 	changes.addEventListener("server", (event) => show(event.data === "lost" ? "the API server does not answer, trying again" : ""));
 }
 
@@ -1081,7 +1088,12 @@ function listen() {
 	document.addEventListener("keydown", (event) => {
 		if (event.key === "/" && !["INPUT", "TEXTAREA", "SELECT"].includes(document.activeElement.tagName)) { event.preventDefault(); byId("search").focus(); }
 	});
-	addEventListener("popstate", () => { readAddress(); show(); });
+	addEventListener("popstate", () => {
+		/* The link of another server at this address was opened in place of this page. */
+		if (new URLSearchParams(location.hash.slice(1)).has("token")) { location.reload(); return; }
+		readAddress();
+		show();
+	});
 	addEventListener("resize", showMap);
 	darkScheme.addEventListener("change", showMap);
 }
