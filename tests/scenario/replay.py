@@ -479,7 +479,7 @@ def test_the_page_works_in_a_browser(program):
     assert not complaints, complaints
     assert document.count('class="chart"') == 5 and document.count("<canvas") == 2
     assert document.count("<path d=\"M") >= 10
-    assert re.search(r'data-keyboard="2026-01-01 00:00: default [\d,]+, most [\d,]+"', document)
+    assert re.search(r'data-keyboard="2026-01-01 00:00:\d\d: default [\d,]+, most [\d,]+"', document)
     assert 'data-unnamed="0"' in document
     assert "&lt;img src=x onerror=alert(1)&gt;" in document
     narrow, complaints = browse(program, probed, "--window-size=500,900")
@@ -487,6 +487,20 @@ def test_the_page_works_in_a_browser(program):
     dark, _ = browse(program, probed, "--blink-settings=preferredColorScheme=0")
     assert 'data-back="rgb(18, 21, 27)"' in dark, re.search(r'data-back="[^"]*"', dark)[0]
     assert 'data-back="rgb(251, 251, 253)"' in document
+
+
+def test_the_axes_of_a_small_recording_have_different_labels(program):
+    path = write(os.path.join(program.folder, "small.berthrec"), [
+        dict(made_up_day()[0], objects=0), {"t": 10, "add": pod("waits", 1, 1, "job")},
+        {"t": 100, "end": True}])
+    page = os.path.join(program.folder, "report.html")
+    program.run("compare", path, "--config", "default", "--report", page).expect(0)
+    document, complaints = browse(program, page)
+    assert not complaints, complaints
+    chart = re.search(r'<svg class="chart".*?</svg>', document, re.S)[0]
+    labels = re.findall(r"<text[^>]*>([^<]*)</text>", chart)
+    assert labels == ["0", "1", "01-01 00:00:00", "01-01 00:00:33", "01-01 00:01:06",
+                      "01-01 00:01:40"], labels
 
 
 # --- bad input ---
