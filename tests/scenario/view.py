@@ -246,6 +246,17 @@ def test_sums_wrap_as_those_of_the_scheduler(program):
         page.get("/api/samples")
 
 
+def test_a_deleted_pod_does_not_wait(program):
+    deleted = pod("deleted")
+    deleted["metadata"].update(deletionTimestamp="2026-01-01T00:00:00Z", finalizers=["a.b/c"])
+    parts = [{"berthrec": 1, "start": "2026-01-01T00:00:00Z", "objects": 2},
+             {"t": 0, "add": deleted}, {"t": 0, "add": pod("waits")}, {"t": 100, "end": True}]
+    with serving(program, program.write("day.berthrec", lines(*parts))) as page:
+        assert page.get("/api/cluster")["pending"] == 1
+        assert page.ask("pending")[1]["output"]["summary"]["pending"] == 1
+        assert set(page.get("/api/samples")["pending"]) == {1}
+
+
 def test_pods_of_manifests_have_the_priority_of_their_class(program):
     classes = [priority_class("high", 1000), priority_class("usual", 7)]
     classes[1]["globalDefault"] = True

@@ -146,7 +146,8 @@ static void read_pod(
 	version->node = pod->spec.node_name.length != 0
 		? find_or_add_node(history, pod->spec.node_name)
 		: BT_HISTORY_NONE;
-	version->is_over = bt_pod_is_terminal(pod);
+	version->is_over = bt_pod_is_terminal(pod) ||
+		(version->node == BT_HISTORY_NONE && pod->metadata.deletion_timestamp != NULL);
 	version->is_gated = pod->spec.scheduling_gates.count != 0;
 	bt_arena_finish(&arena);
 }

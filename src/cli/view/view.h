@@ -34,7 +34,7 @@ struct bt_version {
 	uint32_t node;    /* index in node_names, for a pod or a Node; BT_HISTORY_NONE: none */
 	uint32_t amounts; /* index in amounts: requests of a pod, allocatable of a Node */
 	/** for pods */
-	bool is_over; /* Succeeded or Failed: uses no resources */
+	bool is_over; /* finished, or deleted before it had a node: neither runs nor waits */
 	bool is_gated;
 	bool is_first; /* the first version with a node */
 	int64_t created_ns;
