@@ -588,6 +588,29 @@ def test_wrong_input_can_be_corrected(program):
         window.wait_for("document.querySelector('#body .big')")
 
 
+def test_an_answer_does_not_replace_a_later_view(program):
+    slow_ask = """(() => {
+        const quick = ask;
+        window.ask = async (words, files, signal) => {
+            await new Promise((resolve) => setTimeout(resolve, 1500));
+            return quick(words, files, signal);
+        };
+    })()"""
+    with serving(program, "-f", CLUSTER) as page, looking(page, "tab=details") as window:
+        window.evaluate(slow_ask)
+        for state, shown in (("{tab: 'details', node: 'node-a1'}", "What if it is drained?"),
+                             ("{tab: 'whatif'}", "Add a change")):
+            window.evaluate("go({tab: 'pending'}); go(%s)" % state)
+            window.wait_for("byId('body').innerText.includes('%s')" % shown)
+            window.evaluate("new Promise((resolve) => setTimeout(resolve, 2500))")
+            assert shown in text_of(window, "#body")
+        # A question is answered although the cluster changes meanwhile.
+        window.evaluate("panelAt = -10000; go({tab: 'pending'}); changed();"
+                        " new Promise((resolve) => setTimeout(resolve, 1000))")
+        window.evaluate("panelAt = -10000; changed()")
+        window.wait_for("document.querySelector('#body .group')", seconds=1.2)
+
+
 def test_keys_keep_the_tile_in_sight(program):
     def check():
         assert window.evaluate("(() => { const box = byId('canvas-box').getBoundingClientRect();"

@@ -481,24 +481,35 @@ function writeChoices() {
 
 let body = null;
 let bodyKey = "";
-let asking = null;
+let asking = null;       /* AbortController of the unanswered question of the right side; null: none */
+/** Call this before each change of the right side, so that no earlier answer replaces it. */
+function stopAsking() {
+	asking?.abort();
+	asking = null;
+}
+function startAsking() {
+	stopAsking();
+	asking = new AbortController();
+	return asking.signal;
+}
 function setBody(...children) {
 	body.replaceChildren(...children.filter((child) => child !== null && child !== false));
 }
 /** Ask a question, and show the answer unless the page has changed meanwhile. form: elements above an error, in which the question is corrected. */
 async function answerInto(key, question, write, form = () => []) {
-	asking?.abort();
-	asking = new AbortController();
-	const {signal} = asking;
+	const signal = startAsking();
 	if (body.childElementCount === 0 || bodyKey !== key) setBody(make("p", {class: "wait", "data-asks": true}, "Asking…"));
 	bodyKey = key;
 	try {
 		const answer = await ask(question.arguments, question.files, signal);
 		if (signal.aborted) return;
+		asking = null;
 		if (answer.output === undefined) setBody(...form(), text("p", answer.messages.trim() || "There was no answer.", "message bad"), commandLine(answer));
 		else write(answer);
 	} catch (error) {
-		if (error.name !== "AbortError") setBody(...form(), text("p", error.message, "message bad"));
+		if (signal.aborted) return;
+		asking = null;
+		setBody(...form(), text("p", error.message, "message bad"));
 	}
 }
 function commandLine(answer) {
@@ -606,14 +617,18 @@ function writePod(answer) {
 async function showNode() {
 	if (bodyKey !== `node ${state.node}`) setBody(make("p", {class: "wait", "data-asks": true}, "Asking…"));
 	bodyKey = `node ${state.node}`;
+	const signal = startAsking();
 	let answer;
 	try {
-		answer = await get(withTime(`/api/node?name=${encodeURIComponent(state.node)}`));
+		answer = await get(withTime(`/api/node?name=${encodeURIComponent(state.node)}`), {signal});
 	} catch (error) {
+		if (signal.aborted) return;
+		asking = null;
 		setBody(text("p", error.message, "message bad"));
 		return;
 	}
-	if (state.tab !== "details" || answer.node.name !== state.node) return;
+	if (signal.aborted) return;
+	asking = null;
 	const {node, pods, resources} = answer;
 	const meters = resources.map((resource, at) => {
 		const all = node.allocatable[at];
@@ -924,6 +939,7 @@ function showMap() {
 	byId("tiles").setAttribute("aria-label", `${plural(cluster.nodes.length, "node")} as tiles, coloured by ${state.color}`);
 }
 function showPanel() {
+	stopAsking();
 	light(null);
 	selectTab();
 	if (state.tab === "pending") showPending();
@@ -982,7 +998,7 @@ function changed() {
 		if (refreshing) { changed(); return; }
 		refreshing = true;
 		await load();
-		if (performance.now() - panelAt > 2000 && !body.contains(document.activeElement)) {
+		if (asking === null && performance.now() - panelAt > 2000 && !body.contains(document.activeElement)) {
 			panelAt = performance.now();
 			if (state.tab === "pending") showPending();
 			else if (state.tab === "details" && state.node !== "") await showNode();
