@@ -611,6 +611,23 @@ def test_an_answer_does_not_replace_a_later_view(program):
         window.wait_for("document.querySelector('#body .group')", seconds=1.2)
 
 
+def test_a_search_is_for_the_text_in_the_field(program):
+    with serving(program, "-f", CLUSTER) as page, looking(page, "tab=change") as window:
+        assert window.evaluate("[...document.querySelectorAll('[role=tab]')]"
+                               ".map((tab) => tab.tabIndex)") == [0, -1, -1, -1, -1]
+        window.evaluate("byId('search').focus()")
+        window.type("node-a1")
+        window.wait_for("byId('found').children.length == 1")
+        window.evaluate("byId('search').value = 'node-b1'")
+        window.press("Enter")
+        window.wait_for("state.node == 'node-b1'")
+        window.evaluate("byId('search').focus()")
+        window.type("x")
+        window.wait_for("byId('search').getAttribute('aria-expanded') == 'true'")
+        window.press("Tab")
+        assert window.evaluate("byId('search').getAttribute('aria-expanded')") == "false"
+
+
 def test_keys_keep_the_tile_in_sight(program):
     def check():
         assert window.evaluate("(() => { const box = byId('canvas-box').getBoundingClientRect();"

@@ -939,13 +939,14 @@ function showMap() {
 	byId("tiles").setAttribute("aria-label", `${plural(cluster.nodes.length, "node")} as tiles, coloured by ${state.color}`);
 }
 function showPanel() {
+	if (!tabs.includes(state.tab) || byId(`tab-${state.tab}`).hidden) state.tab = defaults.tab;
 	stopAsking();
 	light(null);
 	selectTab();
 	if (state.tab === "pending") showPending();
 	else if (state.tab === "whatif") showWhatIf();
 	else if (state.tab === "capacity") showCapacity();
-	else if (state.tab === "change" && mayChange) showChange();
+	else if (state.tab === "change") showChange();
 	else showDetails();
 }
 let shownAt = null;
@@ -1026,9 +1027,11 @@ function follow() {
 
 let foundAt = -1;
 let searchTimer = 0;
-function choose(item) {
+function hideFound() {
 	byId("found").hidden = true;
 	byId("search").setAttribute("aria-expanded", "false");
+}
+function choose(item) {
 	byId("search").blur();
 	if (item.kind === "Node") go({tab: "details", node: item.name, pod: ""});
 	else if (item.kind === "Pod") goToPod(item.namespace, item.name);
@@ -1043,13 +1046,13 @@ function markFound(place) {
 async function search() {
 	const wanted = byId("search").value.trim();
 	const list = byId("found");
-	if (wanted === "") { list.hidden = true; byId("search").setAttribute("aria-expanded", "false"); return; }
+	if (wanted === "") { Object.assign(list, {items: [], wanted}); hideFound(); return; }
 	const items = await get(withTime(`/api/search?text=${encodeURIComponent(wanted)}`));
-	if (wanted !== byId("search").value.trim()) return;
+	if (wanted !== byId("search").value.trim() || document.activeElement !== byId("search")) return;
 	list.replaceChildren(...items.map((item, i) => make("li", {role: "option", id: `found-${i}`, "aria-selected": "false", onmousedown: (event) => { event.preventDefault(); choose(item); }},
 		text("small", item.kind), nameOf(item.namespace !== "" ? `${item.namespace}/${item.name}` : item.name))));
 	if (items.length === 0) list.replaceChildren(make("li", {role: "option", "aria-disabled": "true"}, "Nothing has this in its name"));
-	list.items = items;
+	Object.assign(list, {items, wanted});
 	list.hidden = false;
 	byId("search").setAttribute("aria-expanded", "true");
 	markFound(0);
@@ -1094,13 +1097,19 @@ function listen() {
 	});
 	byId("now").addEventListener("click", () => go({at: ""}));
 	byId("search").addEventListener("input", () => { clearTimeout(searchTimer); searchTimer = setTimeout(() => search().catch((error) => showProblem(error.message)), 120); });
-	byId("search").addEventListener("blur", () => { byId("found").hidden = true; });
+	byId("search").addEventListener("blur", hideFound);
 	byId("search").addEventListener("keydown", (event) => {
 		if (event.key === "ArrowDown") { event.preventDefault(); markFound(foundAt + 1); }
 		else if (event.key === "ArrowUp") { event.preventDefault(); markFound(foundAt - 1); }
 		else if (event.key === "Escape") { byId("search").value = ""; byId("search").blur(); }
 	});
-	byId("search-form").addEventListener("submit", (event) => { event.preventDefault(); const item = byId("found").items?.[foundAt]; if (item) choose(item); });
+	byId("search-form").addEventListener("submit", async (event) => {
+		event.preventDefault();
+		const list = byId("found");
+		if (list.wanted !== byId("search").value.trim()) await search().catch((error) => showProblem(error.message));
+		const item = list.items?.[foundAt];
+		if (item && list.wanted === byId("search").value.trim()) choose(item);
+	});
 	document.addEventListener("keydown", (event) => {
 		if (event.key === "/" && !["INPUT", "TEXTAREA", "SELECT"].includes(document.activeElement.tagName)) { event.preventDefault(); byId("search").focus(); }
 	});
