@@ -391,6 +391,9 @@ def test_the_page_shows_nodes_and_pending_pods(program):
         shown = text_of(window, "#body")
         for group in pending["groups"]:
             assert group["message"] in shown and group["change"] in shown
+            # A screen reader reads the count and the name as two words.
+            owner = group["owner"]["kind"] or group["namespace"]
+            assert "%d %s" % (group["count"], owner) in shown, shown
         # A tile has the colour of its use; arrow keys move between tiles.
         window.evaluate("byId('tiles').focus()")
         window.press("ArrowRight")
@@ -943,6 +946,12 @@ def test_a_recording_is_looked_at(program):
         with looking(page, "at=%d" % (start + 60000)) as window:
             window.wait_for("byId('n-running').innerText == '1'")
             window.wait_for("byId('state').innerText == 'a recording'")
+            window.evaluate("byId('now').focus()")
+            window.press("Enter")
+            window.wait_for("byId('n-running').innerText == '0'")
+            assert window.evaluate("byId('now').hidden && document.activeElement.id") == "slider"
+            window.evaluate("location.hash = '#at=noon'")
+            window.wait_for("state.at == '' && byId('time-text').innerText == 'the end'")
             assert window.evaluate("document.querySelectorAll('#charts svg').length") == 4
     # The replay binds each pod at once.
     with serving(program, path, "--replay") as page:

@@ -28,6 +28,7 @@ function readAddress() {
 	const address = new URLSearchParams(location.hash.slice(1));
 	state = {...defaults};
 	for (const key of Object.keys(defaults)) if (address.has(key)) state[key] = address.get(key);
+	if (!/^\d+$/.test(state.at)) state.at = "";
 }
 function writeAddress(isStep) {
 	const address = new URLSearchParams();
@@ -547,7 +548,7 @@ function showPending() {
 			summary.helpedByChange > 1 && make("p", {class: "good"}, `Most would help: ${summary.change} (${plural(summary.helpedByChange, "pod")})`),
 			make("ul", {class: "list"}, ...groups.map((group) => make("li", {}, make("button", {class: "group", type: "button",
 				onclick: () => goToPod(group.namespace, group.firstPod)},
-			text("b", count(group.count)), nameOf(group.owner.name !== "" ? `${group.owner.kind} ${group.namespace}/${group.owner.name}` : `${group.namespace}/${group.firstPod}`),
+			text("b", count(group.count)), " ", nameOf(group.owner.name !== "" ? `${group.owner.kind} ${group.namespace}/${group.owner.name}` : `${group.namespace}/${group.firstPod}`),
 			text("span", group.message !== "" ? group.message : fates[group.fate] || group.fate),
 			group.change !== "" && text("span", `→ ${group.change}`, "help"))))),
 			commandLine(answer));
@@ -559,7 +560,7 @@ function showPending() {
 function reasonButton(group) {
 	const reasons = group.reasons.join(", ");
 	return make("button", {class: "group", type: "button", ...pointing(group.nodes)},
-	text("b", count(group.count)), reasons, text("span", `${group.plugin}: ${group.nodes.slice(0, 6).join(", ")}${group.nodes.length > 6 ? ", …" : ""}`));
+	text("b", count(group.count)), " ", reasons, text("span", `${group.plugin}: ${group.nodes.slice(0, 6).join(", ")}${group.nodes.length > 6 ? ", …" : ""}`));
 }
 const scoreColumns = 4;
 /** The words of a name such as NodeResourcesFit, with <wbr> between them. */
@@ -913,7 +914,7 @@ function writeTime() {
 	const color = samples.resources.includes(state.color) ? state.color : "cpu";
 	byId("charts").replaceChildren(
 		chart("Pending", [samples.pending], count, {shown: [cluster.pending]}),
-		chart("Decisions a second", [samples.decided.map((value) => value / stepSeconds)], (value) => value === 0 ? "0" : value.toFixed(value < 10 ? 1 : 0)),
+		chart("Decisions a second", [samples.decided.map((value) => value / stepSeconds)], (value) => value === 0 || value >= 10 ? count(value) : value.toFixed(1)),
 		chart("Waited, p99 / p50", [samples.waitP99, samples.waitP50], duration),
 		chart(`Requested ${color}`, [samples.use[samples.resources.indexOf(color)]], percent, {top: 1}));
 	byId("time-text").textContent = at() === null ? (sourceState === "live" ? "now" : "the end") : clock(at());
@@ -1095,7 +1096,7 @@ function listen() {
 		clearTimeout(slideTimer);
 		slideTimer = setTimeout(() => { writeAddress(false); shownAt = state.at; showPanel(); }, 200);
 	});
-	byId("now").addEventListener("click", () => go({at: ""}));
+	byId("now").addEventListener("click", () => { byId("slider").focus(); go({at: ""}); });
 	byId("search").addEventListener("input", () => { clearTimeout(searchTimer); searchTimer = setTimeout(() => search().catch((error) => showProblem(error.message)), 120); });
 	byId("search").addEventListener("blur", hideFound);
 	byId("search").addEventListener("keydown", (event) => {
