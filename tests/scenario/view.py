@@ -803,6 +803,8 @@ def test_the_page_follows_a_cluster_and_changes_it(program):
                  " return document.querySelector('#body [role=status]').innerText; })()")
         for name, replicas in (("deployment/default/more", ""), ("", "6")):
             assert " done" in window.evaluate(scale % (name, replicas)), name
+        assert window.evaluate(scale % ("deployment/default/x/more", "5")) == "Sending…"
+        window.wait_for("byId('body').innerText.includes('Deployment default/x/more: ')")
         assert window.evaluate(scale % ("deployment/default/more", "5")) == "Sending…"
         window.wait_for("byId('body').innerText.includes('Deployment default/more done')")
         status, _, body = page.request("/api/change", json.dumps(
@@ -822,6 +824,7 @@ def test_the_page_follows_a_cluster_and_changes_it(program):
         window.wait_for("byId('n-running').innerText == '7'")
         for change, message in (({"type": "apply", "text": "kind: X\napiVersion: v1"}, "X: "),
                                 ({"type": "apply", "text": "{"}, "the text"),
+                                ({"type": "apply", "text": "a: b"}, "document 1: apiVersion"),
                                 ({"type": "scale", "replicas": -1}, "replicas: "),
                                 ({"type": "boil", "node": "x"}, "type: "), ({}, "node: ")):
             status, _, body = page.request("/api/change", json.dumps(change).encode())

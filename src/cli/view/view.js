@@ -872,7 +872,7 @@ function showChange() {
 		make("form", {class: "row", onsubmit: (event) => {
 			event.preventDefault();
 			const [kind, ...parts] = name.value.trim().split("/");
-			change({type: "scale", kind, namespace: parts.length > 1 ? parts[0] : "default", name: parts[parts.length - 1] ?? "", replicas: Number(replicas.value)}, results);
+			change({type: "scale", kind, namespace: parts.length > 1 ? parts.shift() : "default", name: parts.join("/"), replicas: Number(replicas.value)}, results);
 		}}, name, offers, replicas, make("button", {class: "main"}, "Scale")),
 		make("div", {role: "status"}, results));
 }

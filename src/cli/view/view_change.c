@@ -220,8 +220,8 @@ static int take_document(void *context, BT_UNUSED struct bt_origin origin,
 	struct bt_str api_version = bt_json_find_str(document, "apiVersion");
 	if (api_version.length == 0 || step.kind.length == 0 || step.name.length == 0) {
 		return bt_error_set(err, BERTH_ERR_INVALID,
-			"%.*s: apiVersion, kind and metadata.name are needed",
-			BT_STR_ARG(step.kind));
+			"%.*s%sapiVersion, kind and metadata.name are needed",
+			BT_STR_ARG(step.kind), step.kind.length != 0 ? ": " : "");
 	}
 	struct bt_strbuf path = {0};
 	struct bt_str group;
