@@ -479,7 +479,8 @@ def test_the_page_works_in_a_browser(program):
     assert not complaints, complaints
     assert document.count('class="chart"') == 5 and document.count("<canvas") == 2
     assert document.count("<path d=\"M") >= 10
-    assert re.search(r'data-keyboard="2026-01-01 00:00:\d\d: default [\d,]+, most [\d,]+"', document)
+    assert re.search(r'data-keyboard="2026-01-01 00:00:\d\d: default [\d,]+, most [\d,]+"',
+                     document)
     assert 'data-unnamed="0"' in document
     assert "&lt;img src=x onerror=alert(1)&gt;" in document
     narrow, complaints = browse(program, probed, "--window-size=500,900")
