@@ -62,7 +62,7 @@ def test_it_is_short(program):
         assert len(file.readlines()) < 200
 
 
-def build_installed(program, library, source):
+def build_installed(program, library, source, static=False):
     """Build source against an installed library; returns the program's path and its environment."""
     root = os.path.join(program.folder, "root")
     subprocess.run(["meson", "install", "-C", BUILD, "--no-rebuild", "--quiet",
@@ -71,8 +71,12 @@ def build_installed(program, library, source):
     assert len(found) == 1, found
     environment = dict(os.environ, PKG_CONFIG_PATH=os.path.dirname(found[0]),
                        PKG_CONFIG_SYSROOT_DIR=root)
-    flags = subprocess.run(["pkg-config", "--cflags", "--libs", library], check=True,
-                           capture_output=True, text=True, env=environment).stdout.split()
+    flags = subprocess.run(["pkg-config", "--cflags", "--libs"] + ["--static"] * static + [library],
+                           check=True, capture_output=True, text=True,
+                           env=environment).stdout.split()
+    if static:
+        # The folder has both libraries, and the linker would prefer the shared one.
+        flags[flags.index("-l" + library[3:])] = "-l:" + library + ".a"
     path = os.path.join(program.folder, "built")
     subprocess.run(["cc", "-std=c17", "-Wall", "-Wextra", "-Werror", source, "-o", path] + flags,
                    check=True)
@@ -85,6 +89,13 @@ def test_it_builds_against_an_installed_berth(program):
         return  # the library then needs the sanitizers' own runtime
     schedule(*build_installed(program, "libberth",
                               os.path.join(scenario.EXAMPLES, "tiny_sched.c")))
+
+
+def test_it_builds_with_the_static_library(program):
+    if program.sanitized:
+        return
+    schedule(*build_installed(program, "libberth",
+                              os.path.join(scenario.EXAMPLES, "tiny_sched.c"), static=True))
 
 
 def test_older_names_build_against_an_installed_libberth_compat(program):
