@@ -10,9 +10,6 @@
 
 bool bt_document_is_json(struct bt_str text)
 {
-	if (bt_str_has_prefix(text, BT_STR("\xEF\xBB\xBF"))) {
-		text = bt_str_sub(text, 3, BT_STR_MAX);
-	}
 	text = bt_str_trim(text, " \t\r\n");
 	return text.length != 0 && (text.data[0] == '{' || text.data[0] == '[');
 }

@@ -11,7 +11,7 @@
 
 /**
  * Returns true if the text must be read as JSON, which is the case if the first byte after white
- * space is { or [. A byte order mark is skipped.
+ * space is { or [. JSON behind a byte order mark is read as YAML, whose reader skips the mark.
  */
 bool bt_document_is_json(struct bt_str text);
 

@@ -66,6 +66,24 @@ START_TEST(test_object__pod)
 }
 END_TEST
 
+/** YAML contains JSON, and only the reader of YAML skips the mark. */
+START_TEST(test_object__byte_order_mark)
+{
+	static const char *const texts[] = {
+		"\xEF\xBB\xBF" POD_JSON,
+		"\xEF\xBB\xBF"
+		"apiVersion: v1\nkind: Pod\nmetadata: {name: web}\n",
+	};
+
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		struct berth_object *object = decode(berth_str_from(texts[i]));
+
+		CHECK_TEXT(berth_object_name(object), "web");
+		berth_object_release(object);
+	}
+}
+END_TEST
+
 START_TEST(test_object__node_from_yaml)
 {
 	struct berth_object *object = decode(
@@ -151,5 +169,5 @@ START_TEST(test_object__lists_and_streams)
 }
 END_TEST
 
-BT_TEST_MAIN("lib_object", test_object__pod, test_object__node_from_yaml, test_object__errors,
-	test_object__lists_and_streams)
+BT_TEST_MAIN("lib_object", test_object__pod, test_object__byte_order_mark,
+	test_object__node_from_yaml, test_object__errors, test_object__lists_and_streams)
