@@ -61,7 +61,7 @@ enum berth_extension_point {
 /** Name of the extension point Filter in messages and metric labels. */
 #define BERTH_EXTENSION_POINT_FILTER "Filter"
 
-/** Name of an extension point: "PreFilter", "QueueSort", ..., "MultiPoint". */
+/** Name of an extension point: "PreFilter", ..., "MultiPoint"; "" for other numbers. */
 BERTH_API const char *berth_extension_point_name(enum berth_extension_point point);
 
 /** config.Plugin: an entry of an enabled or disabled list. */

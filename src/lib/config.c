@@ -34,7 +34,9 @@ const char *berth_extension_point_name(enum berth_extension_point point)
 	if (point == BERTH_POINT_MULTI_POINT) {
 		return "MultiPoint";
 	}
-	return bt_extension_point_name((enum bt_extension_point)point);
+	return (uint32_t)point < BT_POINT__COUNT
+		? bt_extension_point_name((enum bt_extension_point)point)
+		: "";
 }
 
 int berth_config_load(struct berth_str text, const char *feature_gates,

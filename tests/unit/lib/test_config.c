@@ -23,6 +23,9 @@ START_TEST(test_config__names_of_extension_points)
 	ck_assert_str_eq(BERTH_EXTENSION_POINT_FILTER, "Filter");
 	ck_assert_str_eq(berth_extension_point_name(BERTH_POINT_PRE_FILTER), "PreFilter");
 	ck_assert_str_eq(berth_extension_point_name(BERTH_POINT_MULTI_POINT), "MultiPoint");
+	ck_assert_str_eq(berth_extension_point_name(
+				 (enum berth_extension_point)(BERTH_POINT_MULTI_POINT + 1)),
+		"");
 }
 END_TEST
 
@@ -97,6 +100,12 @@ START_TEST(test_config__errors)
 		BERTH_ERR_INVALID);
 	berth_error_finish(&err);
 	ck_assert_ptr_null(config);
+	ck_assert_int_eq(berth_config_load(BERTH_STR("\xEF\xBB\xBF{\"apiVersion\":\"kubescheduler."
+						     "config.k8s.io/v1\",\"kind\":"
+						     "\"KubeSchedulerConfiguration\"}"),
+				 NULL, &config, &err),
+		BERTH_OK);
+	berth_config_release(config);
 	config = berth_config_create_default();
 	ck_assert_uint_eq(berth_config_profile_count(config), 1);
 	CHECK_TEXT(berth_profile_scheduler_name(berth_config_profile_at(config, 0)),
