@@ -129,8 +129,8 @@ BERTH_API bool berth_handle_activate(const struct berth_handle *handle,
 	struct berth_str pod_namespace, struct berth_str pod_name);
 /**
  * Records an event about a pod that is being scheduled: type, reason and action ("Warning",
- * "GangTooSmall", "Scheduling"), and a note of at most 1024 bytes. Without a recorder the event is
- * dropped.
+ * "GangTooSmall", "Scheduling"), and a note, which is cut to 1024 bytes. Without a recorder the
+ * event is dropped.
  */
 BERTH_API void berth_handle_event(const struct berth_handle *handle,
 	const struct berth_pod_info *pod, const char *type, const char *reason, const char *action,

@@ -9,8 +9,6 @@
 
 #include "base/unicode.h"
 
-/** Longer notes are cut. Spec 01 section 5.18. */
-#define NOTE_BYTES_MAX 1024
 #define NOTE_CUT BT_STR(" ...")
 
 /** Go's limit of width and precision. */
@@ -100,7 +98,7 @@ static void format(struct bt_str text, struct bt_strbuf *out)
 
 void bt_event_note(struct bt_str message, struct bt_strbuf *out)
 {
-	if (message.length <= NOTE_BYTES_MAX) {
+	if (message.length <= BT_EVENT_NOTE_BYTES_MAX) {
 		format(message, out);
 		return;
 	}
@@ -109,8 +107,8 @@ void bt_event_note(struct bt_str message, struct bt_strbuf *out)
 	 * make the note too long for the API server.
 	 */
 	struct bt_strbuf cut = {0};
-	bt_strbuf_append(
-		&cut, message.data, bt_utf8_cut(message.data, NOTE_BYTES_MAX - NOTE_CUT.length));
+	bt_strbuf_append(&cut, message.data,
+		bt_utf8_cut(message.data, BT_EVENT_NOTE_BYTES_MAX - NOTE_CUT.length));
 	bt_strbuf_append_str(&cut, NOTE_CUT);
 	format(bt_strbuf_str(&cut), out);
 	bt_strbuf_finish(&cut);

@@ -4,8 +4,10 @@
 #include "berth/cycle_state.h"
 #include "berth/handle.h"
 
+#include "api/event.h"
 #include "base/alloc.h"
 #include "base/assert.h"
+#include "base/unicode.h"
 #include "config/gates.h"
 #include "lib/convert.h"
 #include "lib/plugin_adapter.h"
@@ -201,6 +203,9 @@ void berth_handle_event(const struct berth_handle *handle, const struct berth_po
 {
 	const struct bt_handle_services *services = services_of(handle);
 
+	if (note.length > BT_EVENT_NOTE_BYTES_MAX) {
+		note.length = bt_utf8_cut(note.data, BT_EVENT_NOTE_BYTES_MAX);
+	}
 	if (services->event != NULL) {
 		services->event(
 			services->context, bt_const_pod_info_of(pod), type, reason, action, note);

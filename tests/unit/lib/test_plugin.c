@@ -950,6 +950,7 @@ END_TEST
 
 static uint32_t activations;
 static uint32_t events_recorded;
+static uint32_t last_note_length;
 
 static void count_activation(void *context, struct bt_str namespace_, struct bt_str name)
 {
@@ -967,7 +968,7 @@ static void count_event(void *context, const struct bt_pod_info *pod, const char
 	ck_assert_str_eq(type, "Warning");
 	ck_assert_str_eq(reason, "R");
 	ck_assert_str_eq(action, "A");
-	ck_assert(bt_str_equal_c(note_text, "text"));
+	last_note_length = note_text.length;
 	events_recorded++;
 }
 
@@ -1026,7 +1027,12 @@ START_TEST(test_plugin__handle)
 	ck_assert(berth_handle_activate(handle, BERTH_STR("shop"), BERTH_STR("web")));
 	berth_handle_event(handle, outside, "Warning", "R", "A", BERTH_STR("text"));
 	ck_assert_uint_eq(activations, 1);
-	ck_assert_uint_eq(events_recorded, 1);
+	ck_assert_uint_eq(last_note_length, 4);
+	/* A long note is cut before the character that does not fit. */
+	berth_handle_event(handle, outside, "Warning", "R", "A",
+		berth_arena_printf(arena, "%01023d\xC3\xA9", 0));
+	ck_assert_uint_eq(last_note_length, 1023);
+	ck_assert_uint_eq(events_recorded, 2);
 	ck_assert_ptr_eq((const void *)berth_handle_client_set(handle), &client);
 	berth_arena_destroy(arena);
 	world_finish(&world);
