@@ -183,16 +183,17 @@ _Static_assert(sizeof(struct berth_args_list) == sizeof(bt_str_list) &&
 static const struct {
 	uint8_t kind;
 	bool nested;
+	uint32_t size; /* of the member; BERTH_ARGS_OBJECT: 0, its schema has the size */
 } kinds[] = {
-	[BERTH_ARGS_STR] = {BT_CONFIG_SCHEMA_STR, false},
-	[BERTH_ARGS_BOOL] = {BT_CONFIG_SCHEMA_BOOL, false},
-	[BERTH_ARGS_INT32] = {BT_CONFIG_SCHEMA_I32, false},
-	[BERTH_ARGS_INT64] = {BT_CONFIG_SCHEMA_I64, false},
-	[BERTH_ARGS_FLOAT] = {BT_CONFIG_SCHEMA_F32, false},
-	[BERTH_ARGS_DURATION] = {BT_CONFIG_SCHEMA_DURATION, false},
-	[BERTH_ARGS_STR_LIST] = {BT_CONFIG_SCHEMA_STR_LIST, false},
-	[BERTH_ARGS_OBJECT] = {BT_CONFIG_SCHEMA_STRUCT, true},
-	[BERTH_ARGS_LIST] = {BT_CONFIG_SCHEMA_LIST, true},
+	[BERTH_ARGS_STR] = {BT_CONFIG_SCHEMA_STR, false, sizeof(struct berth_str)},
+	[BERTH_ARGS_BOOL] = {BT_CONFIG_SCHEMA_BOOL, false, sizeof(bool)},
+	[BERTH_ARGS_INT32] = {BT_CONFIG_SCHEMA_I32, false, sizeof(int32_t)},
+	[BERTH_ARGS_INT64] = {BT_CONFIG_SCHEMA_I64, false, sizeof(int64_t)},
+	[BERTH_ARGS_FLOAT] = {BT_CONFIG_SCHEMA_F32, false, sizeof(float)},
+	[BERTH_ARGS_DURATION] = {BT_CONFIG_SCHEMA_DURATION, false, sizeof(int64_t)},
+	[BERTH_ARGS_STR_LIST] = {BT_CONFIG_SCHEMA_STR_LIST, false, sizeof(struct berth_args_list)},
+	[BERTH_ARGS_OBJECT] = {BT_CONFIG_SCHEMA_STRUCT, true, 0},
+	[BERTH_ARGS_LIST] = {BT_CONFIG_SCHEMA_LIST, true, sizeof(struct berth_args_list)},
 };
 
 static int compare_fields(const void *a, const void *b)
@@ -224,8 +225,14 @@ static int translate(const struct berth_args_schema *schema, struct bt_arena *ar
 	for (uint32_t i = 0; i < schema->field_count; i++) {
 		const struct berth_args_field *field = &schema->fields[i];
 
-		if ((size_t)field->type >= BT_ARRAY_LENGTH(kinds) || field->name == NULL ||
-			field->offset >= schema->size) {
+		if ((size_t)field->type >= BT_ARRAY_LENGTH(kinds) || field->name == NULL) {
+			return bad_table(schema, err);
+		}
+		size_t size = field->type == BERTH_ARGS_OBJECT && field->schema != NULL
+			? field->schema->size
+			: kinds[field->type].size;
+
+		if (field->offset > schema->size || size > schema->size - field->offset) {
 			return bad_table(schema, err);
 		}
 		fields[i] = (struct bt_config_schema_field){

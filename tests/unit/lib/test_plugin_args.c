@@ -114,6 +114,14 @@ END_TEST
 
 START_TEST(test_plugin_args__errors)
 {
+	/* Members that reach beyond the end of the structure. */
+	static const struct berth_args_field long_list[] = {{"list", BERTH_ARGS_STR_LIST, 8, NULL}};
+	static const struct berth_args_schema narrow = {
+		.type_name = "Narrow", .size = 16, .fields = long_list, .field_count = 1};
+	static const struct berth_args_field long_object[] = {
+		{"object", BERTH_ARGS_OBJECT, 8, &narrow}};
+	static const struct berth_args_schema outer = {
+		.type_name = "Outer", .size = 16, .fields = long_object, .field_count = 1};
 	static const struct {
 		const char *name;
 		struct berth_raw_args raw;
@@ -134,6 +142,10 @@ START_TEST(test_plugin_args__errors)
 			"unexpected end of JSON input"},
 		{"no table", {.raw = {"{}", 2}}, NULL, BERTH_ERR_INTERNAL,
 			"the table of arguments is not valid"},
+		{"long list", {.raw = {"{}", 2}}, &narrow, BERTH_ERR_INTERNAL,
+			"the table of Narrow is not valid"},
+		{"long object", {.raw = {"{}", 2}}, &outer, BERTH_ERR_INTERNAL,
+			"the table of Outer is not valid"},
 	};
 
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
