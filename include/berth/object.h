@@ -6,6 +6,9 @@
  * Decoded Kubernetes API objects: immutable and reference counted. Fields that the scheduler does
  * not read are skipped. Spec 01, upstream v1.36.
  *
+ * Decoding sets no defaults, so objects must be as the API server returns them: with namespace, uid
+ * and the like. A pod without spec.schedulerName belongs to no scheduler and is not scheduled.
+ *
  * @code{.c}
  * static int put(void *engine, struct berth_object *object, struct berth_error *err)
  * {
