@@ -607,12 +607,8 @@ static void destroy_adapted(struct bt_plugin *plugin)
 	bt_free(adapted);
 }
 
-/**
- * Checks the plugin that a factory returned: the plugin must have a table, and the table must have
- * a size and the registered name.
- */
-static int check_plugin(
-	const struct berth_plugin *plugin, const char *name, struct berth_error *err)
+/** Checks that a factory returned a plugin with a table that has a size and a name. */
+static int check_plugin(const struct berth_plugin *plugin, struct berth_error *err)
 {
 	if (plugin == NULL || plugin->ops == NULL) {
 		return bt_error_set(err, BERTH_ERR_INTERNAL,
@@ -622,10 +618,6 @@ static int check_plugin(
 		plugin->ops->name == NULL) {
 		return bt_error_set(
 			err, BERTH_ERR_INTERNAL, "the ops of the plugin have no size or no name");
-	}
-	if (!bt_str_equal_c(bt_str_from(name), plugin->ops->name)) {
-		return bt_error_set(err, BERTH_ERR_INTERNAL, "the plugin calls itself \"%s\"",
-			plugin->ops->name);
 	}
 	return BERTH_OK;
 }
@@ -643,7 +635,7 @@ static int create_adapted(const struct bt_plugin_ops *ops, const struct bt_plugi
 		berth_const_handle_of(handle), &adapted->plugin, err);
 
 	if (result == BERTH_OK) {
-		result = check_plugin(adapted->plugin, registration->name, err);
+		result = check_plugin(adapted->plugin, err);
 	}
 	if (result != BERTH_OK) {
 		bt_free(adapted);
@@ -657,6 +649,12 @@ static int create_adapted(const struct bt_plugin_ops *ops, const struct bt_plugi
 
 	memcpy(&adapted->outside, adapted->plugin->ops,
 		size < sizeof(adapted->outside) ? size : sizeof(adapted->outside));
+	if (!bt_str_equal_c(bt_str_from(registration->name), adapted->outside.name)) {
+		result = bt_error_set(err, BERTH_ERR_INTERNAL, "the plugin calls itself \"%s\"",
+			adapted->outside.name);
+		destroy_adapted(&adapted->base);
+		return result;
+	}
 	adapted->inside.name = registration->name;
 	adapted->inside.destroy = destroy_adapted;
 	fill_slots(adapted);

@@ -1070,6 +1070,50 @@ START_TEST(test_plugin__pod_info)
 END_TEST
 
 /* seed-map 001.44 */
+static uint32_t misnamed_count; /* instances that live */
+
+static void destroy_misnamed(struct berth_plugin *plugin)
+{
+	(void)plugin;
+	misnamed_count--;
+}
+
+static int create_misnamed(void *context, const struct berth_raw_args *args,
+	const struct berth_handle *handle, struct berth_plugin **out_plugin,
+	struct berth_error *err)
+{
+	static const struct berth_plugin_ops ops = {.size = sizeof(struct berth_plugin_ops),
+		.name = "SomebodyElse",
+		.destroy = destroy_misnamed};
+	static struct berth_plugin instance = {&ops};
+
+	(void)context;
+	(void)args;
+	(void)handle;
+	(void)err;
+	misnamed_count++;
+	*out_plugin = &instance;
+	return BERTH_OK;
+}
+
+START_TEST(test_plugin__refused_instance_is_destroyed)
+{
+	struct berth_registry *registry = berth_registry_create();
+	struct berth_error err = BERTH_ERROR_INIT;
+	int result = berth_registry_register(registry, "Misnamed", create_misnamed, NULL, &err);
+
+	ck_assert_int_eq(result, BERTH_OK);
+	ck_assert_ptr_null(make_engine(
+		"{\"apiVersion\":\"kubescheduler.config.k8s.io/v1\",\"kind\":"
+		"\"KubeSchedulerConfiguration\",\"profiles\":[{\"plugins\":{\"filter\":{"
+		"\"enabled\":[{\"name\":\"Misnamed\"}]}}}]}",
+		registry, false, &err));
+	ck_assert_uint_eq(misnamed_count, 0);
+	berth_error_finish(&err);
+	berth_registry_destroy(registry);
+}
+END_TEST
+
 START_TEST(test_plugin__failing_factories)
 {
 	static const struct {
@@ -1228,4 +1272,5 @@ BT_TEST_MAIN("lib_plugin", test_plugin__constants, test_plugin__whole_cycle,
 	test_plugin__waiting_pod_is_allowed, test_plugin__waiting_pod_is_rejected,
 	test_plugin__refused_permit_is_undone, test_plugin__slow_binding_is_repeated,
 	test_plugin__queueing, test_plugin__placements, test_plugin__handle, test_plugin__pod_info,
-	test_plugin__failing_factories, test_plugin__promised_scores_are_kept)
+	test_plugin__failing_factories, test_plugin__refused_instance_is_destroyed,
+	test_plugin__promised_scores_are_kept)
