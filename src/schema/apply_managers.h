@@ -20,8 +20,8 @@ struct bt_managers {
 };
 
 /**
- * Reads the managedFields of an object (NULL: no object) into the arena; skips entries with malformed fields.
- * *out_given: the object has managedFields, even if all entries are malformed.
+ * Reads the managedFields of an object (NULL: no object) into the arena; skips entries with
+ * malformed fields. *out_given: the object has managedFields, even if all entries are malformed.
  */
 struct bt_managers *bt_managers_read(
 	struct bt_arena *arena, const struct bt_json_value *object, bool *out_given);
