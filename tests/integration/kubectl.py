@@ -424,8 +424,9 @@ def test_scale(cluster):
     assert "scaled" in kubectl(cluster, "scale", "deploy/web", "--current-replicas=5",
                                "--replicas=1")
     wait_for_pods(cluster, "app=web", 1)
-    table = kubectl(cluster, "get", "deploy/web", "--subresource=scale").split()
-    assert table[:7] == ["NAME", "DESIRED", "AVAILABLE", "AGE", "web", "1", "1"], table
+    if version_of(cluster) >= (1, 24):
+        table = kubectl(cluster, "get", "deploy/web", "--subresource=scale").split()
+        assert table[:7] == ["NAME", "DESIRED", "AVAILABLE", "AGE", "web", "1", "1"], table
     refused = kubectl(cluster, "scale", "deploy/web", "--current-replicas=7", "--replicas=2",
                       status=1)
     assert "replicas" in refused
