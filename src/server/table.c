@@ -982,24 +982,26 @@ static void cell_quota(struct bt_table_row *row)
 	}
 }
 
+/** Writes two members of the object at the path as `first/second`; nothing if it is absent. */
+static void append_pair(
+	struct bt_table_row *row, const char *path, const char *first, const char *second)
+{
+	const struct bt_json_value *object = bt_json_find_path(row->object, path);
+	if (object != NULL) {
+		bt_strbuf_append_str(&row->text, bt_json_text_at(object, first));
+		bt_strbuf_append_char(&row->text, '/');
+		bt_strbuf_append_str(&row->text, bt_json_text_at(object, second));
+	}
+}
+
 static void cell_param_kind(struct bt_table_row *row)
 {
-	const struct bt_json_value *kind = bt_json_find_path(row->object, "spec.paramKind");
-	if (kind != NULL) {
-		bt_strbuf_append_str(&row->text, bt_json_text_at(kind, "apiVersion"));
-		bt_strbuf_append_char(&row->text, '/');
-		bt_strbuf_append_str(&row->text, bt_json_text_at(kind, "kind"));
-	}
+	append_pair(row, "spec.paramKind", "apiVersion", "kind");
 }
 
 static void cell_api_service(struct bt_table_row *row)
 {
-	const struct bt_json_value *service = bt_json_find_path(row->object, "spec.service");
-	if (service != NULL) {
-		bt_strbuf_append_str(&row->text, bt_json_text_at(service, "namespace"));
-		bt_strbuf_append_char(&row->text, '/');
-		bt_strbuf_append_str(&row->text, bt_json_text_at(service, "name"));
-	}
+	append_pair(row, "spec.service", "namespace", "name");
 }
 
 static void cell_available(struct bt_table_row *row)
