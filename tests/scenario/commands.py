@@ -198,7 +198,7 @@ def test_output_without_a_reader(program):
     for arguments in (["simulate", "-f", path], ["view", "-f", path],
                       ["up", "--listen", "127.0.0.1:0", "--kubeconfig-out", "/dev/null"],
                       ["bench", "-w", "basic", "--nodes", "2", "--bound", "0", "--pending", "1"]):
-        with open("/dev/full", "wb") as full:  # servers end, too: nobody got the link
+        with open("/dev/full", "wb") as full:  # a server ends if its link is not printed
             done = subprocess.run([program.path, *arguments], stdout=full, timeout=60,
                                   stderr=subprocess.PIPE, check=False)
         assert done.returncode == 2, done
