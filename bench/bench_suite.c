@@ -298,12 +298,12 @@ static void append_note(const struct outcome *outcome, struct bt_strbuf *out)
 	const char *separator = "";
 	if (result->failed_count != 0) {
 		bt_strbuf_printf(out, "%u attempt%s failed", result->failed_count,
-			result->failed_count == 1 ? "" : "s");
+			BT_PLURAL(result->failed_count));
 		separator = ", ";
 	}
 	if (outcome->run.preempt) {
 		bt_strbuf_printf(out, "%s%u victim%s", separator, result->victim_count,
-			result->victim_count == 1 ? "" : "s");
+			BT_PLURAL(result->victim_count));
 		separator = ", ";
 	}
 	if (result->change_count != 0) {

@@ -5,6 +5,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/str.h"
+
 #define PROGRESS_DELAY_MS 300
 #define PROGRESS_INTERVAL_MS 200
 
@@ -65,6 +67,6 @@ void bt_warnings_end(const struct bt_warnings *warnings)
 	if (warnings->count > BT_WARNINGS_SHOWN) {
 		(void)fprintf(stderr, "berth %s: and %u more warning%s\n", warnings->command,
 			warnings->count - BT_WARNINGS_SHOWN,
-			warnings->count - BT_WARNINGS_SHOWN == 1 ? "" : "s");
+			BT_PLURAL(warnings->count - BT_WARNINGS_SHOWN));
 	}
 }

@@ -461,8 +461,7 @@ int bt_snapshot_write(struct bt_manifests *cluster, const struct bt_neutral_name
 			"texts "
 			"(matches, substring and the like); with neutral names their result may "
 			"differ",
-			pass.by_parts, pass.by_parts == 1 ? "" : "s",
-			pass.by_parts == 1 ? "s" : "");
+			pass.by_parts, BT_PLURAL(pass.by_parts), pass.by_parts == 1 ? "s" : "");
 	}
 	bt_text_set_finish(&device_texts);
 	bt_arena_finish(&text_arena);

@@ -404,7 +404,7 @@ static void hint_report(struct bt_advice *advice, const struct bt_allocation_rep
 				}
 				bt_strbuf_printf(&text, " and can have %u of %u device%s",
 					request->usable, request->considered,
-					request->considered == 1 ? "" : "s");
+					BT_PLURAL(request->considered));
 				append_count(&text, request->in_use, "is in use by another claim",
 					"are in use by other claims");
 				/* Append the selector that refused the last device. */
@@ -444,12 +444,12 @@ static void hint_report(struct bt_advice *advice, const struct bt_allocation_rep
 	}
 	if (report->incomplete_pools != 0) {
 		bt_advice_hint(advice, "%u pool%s of devices %s being updated by the driver",
-			report->incomplete_pools, report->incomplete_pools == 1 ? "" : "s",
+			report->incomplete_pools, BT_PLURAL(report->incomplete_pools),
 			report->incomplete_pools == 1 ? "is" : "are");
 	}
 	if (report->invalid_pools != 0) {
 		bt_advice_hint(advice, "%u pool%s of devices %s invalid: correct the driver",
-			report->invalid_pools, report->invalid_pools == 1 ? "" : "s",
+			report->invalid_pools, BT_PLURAL(report->invalid_pools),
 			report->invalid_pools == 1 ? "is" : "are");
 	}
 	if (!any && report->count != 0 && advice->hint.length == 0) {

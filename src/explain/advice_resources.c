@@ -129,7 +129,7 @@ static void advise_resources(struct bt_advice *advice)
 	if (node->pod_count >= node->allocatable_pods) {
 		bt_advice_hint(advice, "already runs %lld of %lld pod%s",
 			(long long)node->pod_count, (long long)node->allocatable_pods,
-			node->allocatable_pods == 1 ? "" : "s");
+			BT_PLURAL(node->allocatable_pods));
 		room = (struct bt_remedy){.kind = BT_REMEDY_FREE_RESOURCE,
 			.node = bt_arena_str(advice->arena, bt_node_info_name(node)),
 			.resource = BT_STR("pods"),

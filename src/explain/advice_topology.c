@@ -518,7 +518,7 @@ static void hint_skew(const struct spread_view *view, uint32_t index, uint32_t d
 			bt_advice_hint(view->advice,
 				"%.*s would have %lld pod%s, the emptiest %.*s has %lld, "
 				"%smaxSkew %d",
-				BT_STR_ARG(here), (long long)would_have, would_have == 1 ? "" : "s",
+				BT_STR_ARG(here), (long long)would_have, BT_PLURAL(would_have),
 				BT_STR_ARG(domain_text(view, index, i)), (long long)least, whose,
 				constraint->max_skew);
 			return;
@@ -528,14 +528,14 @@ static void hint_skew(const struct spread_view *view, uint32_t index, uint32_t d
 		bt_advice_hint(view->advice,
 			"%.*s would have %lld pod%s with fewer than %d domains of %.*s, "
 			"%smaxSkew %d",
-			BT_STR_ARG(here), (long long)would_have, would_have == 1 ? "" : "s",
+			BT_STR_ARG(here), (long long)would_have, BT_PLURAL(would_have),
 			constraint->min_domains, BT_STR_ARG(constraint->topology_key), whose,
 			constraint->max_skew);
 		return;
 	}
 	bt_advice_hint(view->advice, "%.*s would have %lld pod%s, the least is %lld, %smaxSkew %d",
-		BT_STR_ARG(here), (long long)would_have, would_have == 1 ? "" : "s",
-		(long long)least, whose, constraint->max_skew);
+		BT_STR_ARG(here), (long long)would_have, BT_PLURAL(would_have), (long long)least,
+		whose, constraint->max_skew);
 }
 
 /**

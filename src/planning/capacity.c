@@ -335,8 +335,7 @@ static void stop_group(struct bt_capacity_session *session, struct bt_capacity_r
 					   : BT_STR("not every pod of the group finds a node"));
 	if (closest != NULL) {
 		bt_strbuf_printf(&text, "%u of %u pod%s of the next group %s a node",
-			closest->placed_count, tried->member_count,
-			tried->member_count == 1 ? "" : "s",
+			closest->placed_count, tried->member_count, BT_PLURAL(tried->member_count),
 			tried->member_count == 1 ? "finds" : "find");
 		if (closest->name.length != 0) {
 			bt_strbuf_append_c(&text, " in ");

@@ -412,7 +412,7 @@ static void set_hint(struct bt_capacity_session *session, struct bt_capacity_run
 		bt_strbuf_append_str(&text, first->text);
 		bt_strbuf_printf(&text, " (%llu of %u node%s)",
 			(unsigned long long)first->node_count, session->answer->node_count,
-			session->answer->node_count == 1 ? "" : "s");
+			BT_PLURAL(session->answer->node_count));
 	}
 	if (shortage.node_count != 0) {
 		bt_strbuf_append_c(&text, text.length != 0 ? "; " : "");

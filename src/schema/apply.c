@@ -269,7 +269,7 @@ int bt_apply(struct bt_arena *arena, const struct bt_apply_writer *writer, bool 
 		}
 		*out_conflicts = (struct bt_apply_conflicts){
 			.text = bt_arena_printf(arena, "Apply failed with %u conflict%s: %s",
-				conflicts->total, conflicts->total == 1 ? "" : "s",
+				conflicts->total, BT_PLURAL(conflicts->total),
 				bt_strbuf_c(&conflicts->text)),
 			.count = conflicts->count,
 			.items = items,

@@ -116,7 +116,7 @@ static void append_free(struct bt_strbuf *out, const struct bt_remedy *change, b
 	}
 	if (bt_str_equal_c(change->resource, "pods")) {
 		bt_strbuf_printf(out, "make room for %lld more pod%s", (long long)change->amount,
-			change->amount == 1 ? "" : "s");
+			BT_PLURAL(change->amount));
 	} else {
 		bt_strbuf_append_c(out, "free ");
 		bt_amount_append_of(out, change->resource, change->amount, BT_AMOUNT_UP);

@@ -80,9 +80,9 @@ static uint64_t print_defects(const struct bt_command *command, const struct bt_
 		const struct bt_import_defect *defect = &defects[i];
 		rows += defect->is_row_kept ? 0 : defect->count;
 		(void)fprintf(stderr, "berth %s: warning: %s: %" PRIu64 " row%s %s: %s (line%s ",
-			command->name, defect->path, defect->count, defect->count == 1 ? "" : "s",
+			command->name, defect->path, defect->count, BT_PLURAL(defect->count),
 			defect->is_row_kept ? "used in part" : "left out", defect->reason,
-			defect->count == 1 ? "" : "s");
+			BT_PLURAL(defect->count));
 		for (uint32_t n = 0; n < defect->count && n < BT_IMPORT_LINES_SHOWN; n++) {
 			(void)fprintf(stderr, "%s%lu", n == 0 ? "" : ", ", defect->lines[n]);
 		}

@@ -173,8 +173,8 @@ static void print_summary(const char *path, const struct bt_recorder_counts *cou
 	/* Keep standard output free for the recording. */
 	FILE *out = strcmp(path, "-") == 0 ? stderr : stdout;
 	(void)fprintf(out, "%s: %" PRIu32 " object%s, %" PRIu64 " change%s, %" PRIu32 " gap%s",
-		path, counts->objects, counts->objects == 1 ? "" : "s", counts->changes,
-		counts->changes == 1 ? "" : "s", counts->gaps, counts->gaps == 1 ? "" : "s");
+		path, counts->objects, BT_PLURAL(counts->objects), counts->changes,
+		BT_PLURAL(counts->changes), counts->gaps, BT_PLURAL(counts->gaps));
 	if (counts->bytes != 0) {
 		uint64_t change_bytes = counts->bytes - counts->start_bytes;
 		(void)fprintf(out, "; %" PRIu64 " bytes", counts->bytes);

@@ -28,7 +28,7 @@ static void write_differences(const struct bt_replay_answer *answer, struct bt_s
 	bt_strbuf_printf(out,
 		"\n%" PRIu64 " of the %" PRIu64
 		" binding%s also in the recording %s to the same node.\n",
-		counts->same, counts->recorded, counts->recorded == 1 ? "" : "s",
+		counts->same, counts->recorded, BT_PLURAL(counts->recorded),
 		counts->same == 1 ? "is" : "are");
 	if (answer->differences.count == 0) {
 		return;
@@ -74,15 +74,15 @@ static int write_answer(const struct bt_replay_answer *answer, enum bt_output_fo
 		" pending at the end.\n%" PRIu64 " ran to completion, %" PRIu64 " deleted, %" PRIu64
 		" preempted, %" PRIu64 " evicted, %" PRIu64
 		" lost with a node (%.1f hours of running time lost).\n",
-		counts->created, counts->created == 1 ? "" : "s", counts->bound, counts->pending,
+		counts->created, BT_PLURAL(counts->created), counts->bound, counts->pending,
 		counts->succeeded, counts->deleted, counts->preempted, counts->evicted,
 		counts->lost, bt_replay_hours(measure->lost_ns));
 	bt_strbuf_printf(out,
 		"At most %u node%s, %u in use; %.1f node-hours, %.1f in use. At most %u pod%s "
 		"waited at a time.\n",
-		measure->most_nodes, measure->most_nodes == 1 ? "" : "s", measure->most_used_nodes,
+		measure->most_nodes, BT_PLURAL(measure->most_nodes), measure->most_used_nodes,
 		bt_replay_hours(measure->node_ns), bt_replay_hours(measure->used_node_ns),
-		counts->most_pending, counts->most_pending == 1 ? "" : "s");
+		counts->most_pending, BT_PLURAL(counts->most_pending));
 	if (answer->has_prices) {
 		bt_strbuf_printf(out, "The nodes cost %.2f, %.2f of it while in use.\n",
 			measure->full_cost, measure->cost);

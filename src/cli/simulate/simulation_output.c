@@ -327,7 +327,7 @@ static void write_text(const void *answer, bool wide, struct bt_strbuf *out)
 		bt_strbuf_printf(out, ", %u evicted", simulation->evictions.count);
 	}
 	bt_strbuf_printf(out, "; %u running before, %u node%s\n", simulation->running_count,
-		simulation->node_count, simulation->node_count == 1 ? "" : "s");
+		simulation->node_count, BT_PLURAL(simulation->node_count));
 }
 
 /** --- JSON --- */

@@ -240,9 +240,9 @@ static int run(void *context, struct bt_strbuf *out, struct berth_error *err)
 	bt_neutral_names_finish(&names);
 	if (result == 0 && options->output_path != NULL) {
 		bt_strbuf_printf(out, "%s: %u node%s, %u pod%s, %u object%s in all\n",
-			options->output_path, node_count, node_count == 1 ? "" : "s", pod_count,
-			pod_count == 1 ? "" : "s", cluster->objects.count,
-			cluster->objects.count == 1 ? "" : "s");
+			options->output_path, node_count, BT_PLURAL(node_count), pod_count,
+			BT_PLURAL(pod_count), cluster->objects.count,
+			BT_PLURAL(cluster->objects.count));
 	}
 	return result;
 }

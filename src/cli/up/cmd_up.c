@@ -191,7 +191,7 @@ static int load_objects(struct up *up, struct berth_error *err)
 			"berth up: warning: left out %" PRIu64
 			" object%s of kinds that are not served (a CustomResourceDefinition would "
 			"add them): %s\n",
-			report.unknown_count, report.unknown_count == 1 ? "" : "s",
+			report.unknown_count, BT_PLURAL(report.unknown_count),
 			bt_strbuf_c(&report.unknown_kinds));
 	}
 	bt_strbuf_finish(&report.unknown_kinds);
@@ -199,10 +199,10 @@ static int load_objects(struct up *up, struct berth_error *err)
 		return result;
 	}
 	(void)fprintf(stderr, "berth up: loaded %" PRIu64 " object%s", report.object_count,
-		report.object_count == 1 ? "" : "s");
+		BT_PLURAL(report.object_count));
 	if (report.namespace_count != 0) {
 		(void)fprintf(stderr, ", made %" PRIu64 " missing namespace%s",
-			report.namespace_count, report.namespace_count == 1 ? "" : "s");
+			report.namespace_count, BT_PLURAL(report.namespace_count));
 	}
 	if (report.orphan_count != 0) {
 		(void)fprintf(stderr,
@@ -383,7 +383,7 @@ static int announce_server(struct up *up, struct berth_error *err)
 			     "  kubectl create deployment web --image=nginx --replicas=3\n"
 			     "\n"
 			     "Ctrl-C ends it%s.\n",
-			bt_strbuf_c(&url), node_count, node_count == 1 ? "" : "s", seconds, path,
+			bt_strbuf_c(&url), node_count, BT_PLURAL(node_count), seconds, path,
 			up->options->data_dir != NULL ? "; its state is kept"
 						      : "; nothing is kept");
 		result = bt_output_flush(err);

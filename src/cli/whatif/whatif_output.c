@@ -549,7 +549,7 @@ static void write_text(const void *answer, bool wide, struct bt_strbuf *out)
 		bt_strbuf_append_c(out, "no pod is affected");
 	}
 	bt_strbuf_printf(out, "; %u pod%s pending before, %u after\n",
-		report->before->pending_count, report->before->pending_count == 1 ? "" : "s",
+		report->before->pending_count, BT_PLURAL(report->before->pending_count),
 		report->after->pending_count);
 }
 
