@@ -37,7 +37,7 @@ const struct bt_cel_kind_info bt_cel_kinds[BT_CEL_KIND__COUNT] = {
 	[BT_CEL_CIDR] = {"net.CIDR", .word = "cidr", .go_type = "cel.CIDR", .is_identifier = true,
 		.takes_null = true},
 	[BT_CEL_DEVICE] = {"kubernetes.DRADevice", .takes_null = true},
-	[BT_CEL_ERROR] = {"!error!"},
+	[BT_CEL_ERROR] = {.name = "!error!"},
 	[BT_CEL_ANY] = {"google.protobuf.Any", .checked = "any", .word = "any"},
 	[BT_CEL_DYN] = {"dyn", .word = "dyn"},
 	[BT_CEL_OBJECT] = {"object", .takes_null = true},

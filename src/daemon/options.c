@@ -105,12 +105,10 @@ static void store(const struct bt_daemon_flag_value *value, enum storage storage
 {
 	switch (storage) {
 	case STORE_OPT_TEXT:
-		if (!value->given) {
-			return;
-		}
-		/* fall through */
 	case STORE_TEXT:
-		*(struct bt_str *)out = value->text;
+		if (storage == STORE_TEXT || value->given) {
+			*(struct bt_str *)out = value->text;
+		}
 		return;
 	case STORE_NUMBER:
 		*(int64_t *)out = value->number;

@@ -30,20 +30,20 @@
  * berth_<name>_of() and berth_const_<name>_of() to the public type.
  */
 #define BT_LIB_CONVERT(name, internal, public_type) \
-	static inline struct internal *bt_##name##_of(struct public_type *outside) \
+	static inline BT_UNUSED struct internal *bt_##name##_of(struct public_type *outside) \
 	{ \
 		return (struct internal *)(void *)outside; \
 	} \
-	static inline const struct internal *bt_const_##name##_of( \
+	static inline BT_UNUSED const struct internal *bt_const_##name##_of( \
 		const struct public_type *outside) \
 	{ \
 		return (const struct internal *)(const void *)outside; \
 	} \
-	static inline struct public_type *berth_##name##_of(struct internal *inside) \
+	static inline BT_UNUSED struct public_type *berth_##name##_of(struct internal *inside) \
 	{ \
 		return (struct public_type *)(void *)inside; \
 	} \
-	static inline const struct public_type *berth_const_##name##_of( \
+	static inline BT_UNUSED const struct public_type *berth_const_##name##_of( \
 		const struct internal *inside) \
 	{ \
 		return (const struct public_type *)(const void *)inside; \

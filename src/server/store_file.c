@@ -36,8 +36,8 @@ static const char *const statement_texts[STATEMENT_COUNT] = {
 	[BEGIN] = "BEGIN IMMEDIATE",
 	[COMMIT] = "COMMIT",
 	[ROLLBACK] = "ROLLBACK",
-	[PUT] = "INSERT INTO objects(rv, collection, key, owners, owner_values, text)"
-		" VALUES(?1, ?2, ?3, ?4, ?5, ?6)",
+	[PUT] = ("INSERT INTO objects(rv, collection, key, owners, owner_values, text)"
+		 " VALUES(?1, ?2, ?3, ?4, ?5, ?6)"),
 	[REMOVE] = "DELETE FROM objects WHERE rv = ?1",
 	[SET_RV] = "UPDATE meta SET rv = ?1",
 	[ADD_COLLECTION] = "INSERT INTO collections(id, name) VALUES(?1, ?2)",

@@ -9,8 +9,8 @@ const char *bt_sim_group_gates(uint64_t seed)
 		"GenericWorkload=true,GangScheduling=true",
 		"GenericWorkload=true,GangScheduling=true,WorkloadAwarePreemption=true",
 		"GenericWorkload=true,GangScheduling=true,TopologyAwareWorkloadScheduling=true",
-		"GenericWorkload=true,GangScheduling=true,WorkloadAwarePreemption=true,"
-		"TopologyAwareWorkloadScheduling=true",
+		("GenericWorkload=true,GangScheduling=true,WorkloadAwarePreemption=true,"
+		 "TopologyAwareWorkloadScheduling=true"),
 	};
 	return seed % 2 != 0 ? gates[seed / 2 % BT_ARRAY_LENGTH(gates)] : "";
 }

@@ -565,7 +565,7 @@ START_TEST(test_reflector__edge_13_30_finished_pod_leaves_as_running)
 		.field_selector = BT_STR_INIT(""),
 		.type_name = "*v1.Pod",
 		.name = "pods",
-		.sink = {NULL, remember_deleted, NULL},
+		.sink = {.changed = remember_deleted},
 	};
 
 	bt_prng_init(&prng, 1);
