@@ -152,8 +152,7 @@ static bool parse_chunk_size(struct bt_http_answer *answer, struct bt_str line)
 /* Processes the complete line at the end of `head`. */
 static enum bt_http_step take_line(struct bt_http_answer *answer)
 {
-	struct bt_str line = {answer->head.data + answer->line_at,
-		(uint32_t)answer->head.length - answer->line_at};
+	struct bt_str line = bt_str_sub(bt_strbuf_str(&answer->head), answer->line_at, UINT32_MAX);
 	if (line.length != 0 && line.data[line.length - 1] == '\r') {
 		line.length--;
 	}
