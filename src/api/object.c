@@ -325,6 +325,28 @@ int bt_object_decode_as(enum bt_kind kind, struct bt_json_reader *reader,
 	return 0;
 }
 
+int bt_object_decode_metadata(enum bt_kind kind BT_UNUSED, struct bt_str json,
+	struct bt_object **out_object, struct berth_error *err)
+{
+	struct bt_json_reader reader;
+	struct bt_arena arena;
+
+	bt_arena_init(&arena, NEXT_CHUNK_BYTES);
+	struct bt_partial_object_metadata *value =
+		BT_ARENA_NEW(&arena, struct bt_partial_object_metadata);
+	bt_json_reader_init(&reader, json);
+	int code = bt_message_decode_json(
+		&bt_partial_object_metadata_message, &reader, &arena, value, err);
+	code = code == 0 ? bt_json_expect_end(&reader, err) : code;
+	if (code != 0) {
+		bt_arena_finish(&arena);
+		return code;
+	}
+	*out_object = object_new(BT_KIND__COUNT, value, &arena);
+	bt_object_keep_json(*out_object, json);
+	return 0;
+}
+
 /** Protobuf field numbers: metadata in objects of all kinds, name and namespace in ObjectMeta. */
 enum {
 	OBJECT_META = 1,

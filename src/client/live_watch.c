@@ -26,21 +26,20 @@ struct bt_live_watch {
 	struct bt_live_watch_sink sink;
 	struct bt_prng prng;
 	struct bt_pod_commons commons;
-	struct bt_object_decoding pod_decoding;
-	struct bt_reflector_codec pod_codec;
 	struct followed kinds[BT_LIVE_KIND_COUNT];
 	struct berth_error err; /* error that ends bt_live_watch_sync */
 	bool is_lost;           /* a failure was reported; no warning until the server answers */
 };
 
-static void changed(void *context, void *old_item, void *new_item, BT_UNUSED bool is_stale)
+static void changed(void *context, struct bt_object *old_object, struct bt_object *new_object,
+	BT_UNUSED bool is_stale)
 {
 	const struct followed *followed = context;
 	struct bt_live_watch *watch = followed->watch;
 	watch->live->has_answered = true;
 	watch->live->last_data_ns = bt_loop_now_ns(watch->live->loop);
 	watch->is_lost = false;
-	watch->sink.changed(watch->sink.context, old_item, new_item);
+	watch->sink.changed(watch->sink.context, old_object, new_object);
 }
 
 static void synced(void *context)
@@ -104,7 +103,7 @@ static void start(struct followed *followed)
 		.client = watch->live->client,
 		.loop = watch->live->loop,
 		.prng = &watch->prng,
-		.codec = kind == BT_KIND_POD ? &watch->pod_codec : bt_reflector_object_codec(kind),
+		.commons = kind == BT_KIND_POD ? &watch->commons : NULL,
 		.streaming = true,
 		.sink = {.context = followed,
 			.changed = changed,
@@ -122,8 +121,6 @@ struct bt_live_watch *bt_live_watch_create(
 	watch->live = live;
 	watch->sink = *sink;
 	watch->err = (struct berth_error)BERTH_ERROR_INIT;
-	watch->pod_decoding = (struct bt_object_decoding){BT_KIND_POD, &watch->commons};
-	watch->pod_codec = bt_reflector_packing_codec(&watch->pod_decoding);
 	bt_prng_init(&watch->prng, (uint64_t)bt_clock_wall_ns()); /* only for jitter */
 	live->last_data_ns = bt_loop_now_ns(live->loop);
 	for (uint32_t i = 0; i < BT_LIVE_KIND_COUNT; i++) {
@@ -208,24 +205,12 @@ bool bt_live_watch_is_lost(const struct bt_live_watch *watch)
 	return is_lost;
 }
 
-struct visit {
-	void (*visit)(void *context, const struct bt_object *object);
-	void *context;
-};
-
-static void visit_item(void *context, void *item)
-{
-	const struct visit *visit = context;
-	visit->visit(visit->context, item);
-}
-
 void bt_live_watch_for_each(struct bt_live_watch *watch,
 	void (*visit)(void *context, const struct bt_object *object), void *context)
 {
-	struct visit each = {visit, context};
 	for (uint32_t i = 0; i < BT_LIVE_KIND_COUNT; i++) {
 		if (watch->kinds[i].reflector != NULL) {
-			bt_reflector_for_each(watch->kinds[i].reflector, visit_item, &each);
+			bt_reflector_for_each(watch->kinds[i].reflector, visit, context);
 		}
 	}
 }

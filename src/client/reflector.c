@@ -168,7 +168,7 @@ static void on_data(void *context, struct bt_rest_call *call, struct bt_str byte
 
 	(void)call;
 	reflector->failure = BT_REFLECTOR_END_BROKEN;
-	if (reflector->is_protobuf && reflector->options.codec->decode_protobuf == NULL) {
+	if (reflector->is_protobuf && reflector->options.decode_json != NULL) {
 		cancel_request(reflector, BT_REFLECTOR_END_FAILED, "protobuf was not asked for");
 		return;
 	}
@@ -342,8 +342,7 @@ static int64_t run_reflector(void *context, int64_t now_ns)
 		.resource = bt_str_from(options->name),
 		.name = BT_STR(""),
 		.content_type = BT_STR(""),
-		.accept = options->codec->decode_protobuf == NULL ? BT_STR(BT_MEDIA_JSON)
-								  : BT_STR(""),
+		.accept = options->decode_json != NULL ? BT_STR(BT_MEDIA_JSON) : BT_STR(""),
 		.body = {NULL, 0},
 		.is_watch = !bt_reflector_is_listing(reflector),
 		.handler = {reflector, on_opened, on_data, on_done},
@@ -374,8 +373,6 @@ struct bt_reflector *bt_reflector_create(const struct bt_reflector_options *opti
 	reflector->options.type_name = bt_strndup(options->type_name, strlen(options->type_name));
 	reflector->options.name = bt_strndup(options->name, strlen(options->name));
 	bt_reflector_state_init(&reflector->state, options->streaming);
-	bt_reflector_store_init(&reflector->store, options->codec);
-	bt_reflector_store_init(&reflector->incoming, options->codec);
 	static const struct bt_metric_description description = {
 		.name = "informer_store_resource_version",
 		.help = "The 15 least significant digits of the resource version of the store.",
@@ -404,6 +401,7 @@ struct bt_reflector *bt_reflector_create_of_kind(
 	bt_kind_append_path(kind, version, &path);
 	bt_strbuf_printf(&path, "/%s", info->resource);
 	bt_strbuf_printf(&type_name, "*%.*s.%s", BT_STR_ARG(version), info->name);
+	of_kind.kind = kind;
 	of_kind.path = bt_strbuf_str(&path);
 	of_kind.type_name = bt_strbuf_c(&type_name);
 	of_kind.name = info->resource;
@@ -456,26 +454,19 @@ uint32_t bt_reflector_count(const struct bt_reflector *reflector)
 	return reflector->store.items.count;
 }
 
-void *bt_reflector_find(
+struct bt_object *bt_reflector_find(
 	const struct bt_reflector *reflector, struct bt_str namespace_, struct bt_str name)
 {
 	return bt_reflector_store_find(&reflector->store, namespace_, name);
 }
 
 void bt_reflector_for_each(const struct bt_reflector *reflector,
-	void (*visit)(void *context, void *item), void *context)
+	void (*visit)(void *context, const struct bt_object *object), void *context)
 {
-	const struct bt_reflector_packing *packing = reflector->options.codec->packing;
-
 	for (uint32_t i = 0; i < reflector->store.items.count; i++) {
-		void *item = reflector->store.items.items[i];
+		struct bt_object *object = bt_object_unpack(reflector->store.items.items[i]);
 
-		if (packing != NULL) {
-			packing->unpack(item);
-		}
-		visit(context, item);
-		if (packing != NULL) {
-			packing->allow_pack(item);
-		}
+		visit(context, object);
+		bt_object_allow_pack(object);
 	}
 }

@@ -14,68 +14,18 @@
 #include "api/object.h"
 #include "base/prng.h"
 #include "client/rest.h"
-#include "codec/json.h"
 
 struct bt_reflector;
-
-/**
- * Functions for items that can be packed: kept in a compact form that must be unpacked before it is
- * read. The reflector allows its items to be packed (bt_object_allow_pack), except while it calls
- * the sink.
- */
-struct bt_reflector_packing {
-	void (*allow_pack)(void *item);
-	void (*unpack)(void *item);
-	/** Reads namespace and name; also works for a packed item. */
-	void (*key)(const void *item, struct bt_str *out_namespace, struct bt_str *out_name);
-	/**
-	 * Returns true if the sink will keep an ordinary reference: packing the item before that
-	 * would be wasted work.
-	 */
-	bool (*is_soon_unpacked)(const void *item);
-};
-
-/**
- * How to decode and hold one kind of items. Items are reference counted. bt_reflector_object_codec
- * gives the codec of a bt_kind.
- */
-struct bt_reflector_codec {
-	/** Decodes an API object from JSON. *out_item is owned. */
-	int (*decode_json)(
-		void *context, struct bt_str json, void **out_item, struct berth_error *err);
-	/**
-	 * Decodes the raw bytes of an envelope or a list's item; NULL: requests accept only JSON.
-	 */
-	int (*decode_protobuf)(
-		void *context, struct bt_str bytes, void **out_item, struct berth_error *err);
-	const struct bt_object_meta *(*meta)(const void *item);
-	void *(*share)(void *item);
-	void (*release)(void *item);
-	void *context;
-	const struct bt_reflector_packing *packing; /* NULL: items are never packed */
-};
-
-/** The context of the codecs of API objects. */
-struct bt_object_decoding {
-	enum bt_kind kind;
-	struct bt_pod_commons *commons; /* borrowed; NULL: objects are never packed */
-};
-
-const struct bt_reflector_codec *bt_reflector_object_codec(enum bt_kind kind);
-/**
- * Returns the codec for pods or nodes that can be packed; pods share common parts
- * (api/pod_common.h). The codec borrows `decoding`.
- */
-struct bt_reflector_codec bt_reflector_packing_codec(struct bt_object_decoding *decoding);
 
 struct bt_reflector_sink {
 	void *context;
 	/**
-	 * old_item NULL: new_item was added. new_item NULL: the item was deleted; old_item is its
-	 * last state, from the DELETED event. is_stale: the watch missed the deletion, and old_item
-	 * is the last known state. Items are borrowed for the call.
+	 * old_object NULL: new_object was added. new_object NULL: the object was deleted;
+	 * old_object is its last state, from the DELETED event. is_stale: the watch missed the
+	 * deletion, and old_object is the last known state. Objects are borrowed for the call.
 	 */
-	void (*changed)(void *context, void *old_item, void *new_item, bool is_stale);
+	void (*changed)(void *context, struct bt_object *old_object, struct bt_object *new_object,
+		bool is_stale);
 	/** Called once, after all objects of the first list were reported. */
 	void (*synced)(void *context);
 	/**
@@ -95,7 +45,18 @@ struct bt_reflector_options {
 	struct bt_rest_client *client;
 	struct bt_loop *loop;
 	struct bt_prng *prng; /* for jitter; borrowed */
-	const struct bt_reflector_codec *codec;
+	enum bt_kind kind;    /* of the objects; not used by bt_object_decode_metadata */
+	/**
+	 * Decodes an object from JSON; requests then accept only JSON. NULL: the fields that the
+	 * kind's structure has, from JSON or protobuf.
+	 */
+	int (*decode_json)(enum bt_kind kind, struct bt_str json, struct bt_object **out_object,
+		struct berth_error *err);
+	/**
+	 * Common parts that pods share (api/pod_common.h); borrowed. With them, pods and nodes from
+	 * protobuf are packed except while the sink is called. NULL: objects are never packed.
+	 */
+	struct bt_pod_commons *commons;
 	struct bt_str path;           /* "/api/v1/pods"; copied */
 	struct bt_str field_selector; /* "" */
 	/**
@@ -112,14 +73,14 @@ struct bt_reflector_options {
 /** Sends the first request in the loop's next turn. Copies the options. */
 BT_MUST_USE struct bt_reflector *bt_reflector_create(const struct bt_reflector_options *options);
 /**
- * The same for the objects of a kind, in the API version at this index: sets path, type_name and
- * name.
+ * The same for the objects of a kind, in the API version at this index: sets kind, path,
+ * type_name and name.
  */
 BT_MUST_USE struct bt_reflector *bt_reflector_create_of_kind(
 	const struct bt_reflector_options *options, enum bt_kind kind, uint32_t version_index);
 const char *bt_reflector_type_name(const struct bt_reflector *reflector);
 /**
- * Releases the items without calling the sink. Must not be called within the sink. NULL accepted.
+ * Releases the objects without calling the sink. Must not be called within the sink. NULL accepted.
  */
 void bt_reflector_destroy(struct bt_reflector *reflector);
 bool bt_reflector_is_synced(const struct bt_reflector *reflector);
@@ -127,31 +88,13 @@ bool bt_reflector_is_synced(const struct bt_reflector *reflector);
 bool bt_reflector_is_open(const struct bt_reflector *reflector);
 uint32_t bt_reflector_count(const struct bt_reflector *reflector);
 /**
- * Returns the item with this name in the reflector's copy of the collection, borrowed; NULL: no
- * such item. The item may be packed.
+ * Returns the object with this name in the reflector's copy of the collection, borrowed; NULL: no
+ * such object. The object may be packed.
  */
-void *bt_reflector_find(
+struct bt_object *bt_reflector_find(
 	const struct bt_reflector *reflector, struct bt_str namespace_, struct bt_str name);
-/** Visits every item, in no particular order; items are unpacked only during the visit. */
+/** Visits every object, in no particular order; objects are unpacked only during the visit. */
 void bt_reflector_for_each(const struct bt_reflector *reflector,
-	void (*visit)(void *context, void *item), void *context);
-
-/** Items with their whole JSON tree, for uses that do not need the decoded structures. */
-
-/** Immutable and shared. */
-struct bt_json_item {
-	uint32_t references;
-	struct bt_arena arena; /* holds all memory of the item */
-	struct bt_object_meta meta;
-	struct bt_json_value *document;
-};
-
-/** Codec for struct bt_json_item. */
-extern const struct bt_reflector_codec bt_reflector_json_codec;
-
-/** NULL accepted. */
-struct bt_json_item *bt_json_item_share(struct bt_json_item *item);
-/** NULL accepted. */
-void bt_json_item_release(struct bt_json_item *item);
+	void (*visit)(void *context, const struct bt_object *object), void *context);
 
 #endif

@@ -106,22 +106,19 @@ enum bt_reflector_report bt_reflector_state_ended(struct bt_reflector_state *sta
 	const struct bt_reflector_ending *ending, bool *out_waits);
 
 /**
- * Items by namespace and name. The map holds only indices; the keys are read from the items. If the
- * codec has `packing`, the store makes its references to the items packable (bt_object_allow_pack).
+ * Objects by namespace and name. The map holds only indices; the keys are read from the objects.
+ * The store makes its references packable (bt_object_allow_pack).
  */
 struct bt_reflector_store {
-	const struct bt_reflector_codec *codec;
-	BT_VEC(void *) items;    /* owned */
-	struct bt_map map;       /* key -> index */
-	BT_VEC(void *) unpacked; /* ordinary references, which keep items unpacked for the sink */
+	BT_VEC(struct bt_object *) items; /* owned */
+	struct bt_map map;                /* key -> index */
+	BT_VEC(struct bt_object *)
+	unpacked; /* references that keep objects unpacked for the sink */
 };
 
-void bt_reflector_store_init(
-	struct bt_reflector_store *store, const struct bt_reflector_codec *codec);
-/** Releases all items; the store can be used again. */
+/** Releases all objects; the store can be used again. */
 void bt_reflector_store_finish(struct bt_reflector_store *store);
-
-void *bt_reflector_store_find(
+struct bt_object *bt_reflector_store_find(
 	const struct bt_reflector_store *store, struct bt_str namespace_, struct bt_str name);
 
 struct bt_reflector {

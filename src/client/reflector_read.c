@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
+#include "api/pod.h"
 #include "base/log.h"
 #include "client/reflector_private.h"
 #include "client/watch_event.h"
@@ -9,79 +10,40 @@
 /** Maximum number of a list's items that are kept unpacked: a few megabytes. */
 #define UNPACKED_MAX 8192
 
-/** Reads the key of an item. */
-static void reflector_store_key(const struct bt_reflector_store *store, const void *item,
-	struct bt_str *out_namespace, struct bt_str *out_name)
-{
-	if (store->codec->packing != NULL) {
-		store->codec->packing->key(item, out_namespace, out_name);
-	} else {
-		const struct bt_object_meta *meta = store->codec->meta(item);
-		*out_namespace = meta->namespace_;
-		*out_name = meta->name;
-	}
-}
-
-static void allow_pack(const struct bt_reflector_store *store, void *item)
-{
-	if (store->codec->packing != NULL) {
-		store->codec->packing->allow_pack(item);
-	}
-}
-
-static void *unpack(const struct bt_reflector_store *store, void *item)
-{
-	if (store->codec->packing != NULL) {
-		store->codec->packing->unpack(item);
-	}
-	return item;
-}
-
-void bt_reflector_store_init(
-	struct bt_reflector_store *store, const struct bt_reflector_codec *codec)
-{
-	*store = (struct bt_reflector_store){.codec = codec};
-}
-
 static void release_unpacked(struct bt_reflector_store *store)
 {
 	for (uint32_t i = 0; i < store->unpacked.count; i++) {
-		store->codec->release(store->unpacked.items[i]);
+		bt_object_release(store->unpacked.items[i]);
 	}
 	bt_vec_finish(&store->unpacked);
 }
 
 void bt_reflector_store_finish(struct bt_reflector_store *store)
 {
-	const struct bt_reflector_codec *codec = store->codec;
-
 	for (uint32_t i = 0; i < store->items.count; i++) {
-		codec->release(unpack(store, store->items.items[i]));
+		bt_object_release_packable(store->items.items[i]);
 	}
 	release_unpacked(store);
 	bt_vec_finish(&store->items);
 	bt_map_finish(&store->map);
-	bt_reflector_store_init(store, codec);
 }
 
-/** Returns the item's index, or UINT32_MAX. */
+/** Returns the object's index, or UINT32_MAX. */
 static uint32_t index_of(const struct bt_reflector_store *store, struct bt_str namespace_,
 	struct bt_str name, uint64_t hash)
 {
 	BT_MAP_EACH (&store->map, hash, index) {
-		struct bt_str known_namespace;
-		struct bt_str known_name;
+		const struct bt_object *known = store->items.items[index];
 
-		reflector_store_key(
-			store, store->items.items[index], &known_namespace, &known_name);
-		if (bt_str_equal(known_name, name) && bt_str_equal(known_namespace, namespace_)) {
+		if (bt_str_equal(bt_object_name(known), name) &&
+			bt_str_equal(bt_object_namespace(known), namespace_)) {
 			return index;
 		}
 	}
 	return UINT32_MAX;
 }
 
-void *bt_reflector_store_find(
+struct bt_object *bt_reflector_store_find(
 	const struct bt_reflector_store *store, struct bt_str namespace_, struct bt_str name)
 {
 	uint32_t index = index_of(store, namespace_, name, bt_hash_name(namespace_, name));
@@ -90,30 +52,30 @@ void *bt_reflector_store_find(
 }
 
 /**
- * Adds or replaces an item; takes ownership of item. Returns the replaced item, which the caller
- * then owns, or NULL.
+ * Adds or replaces an object; takes ownership of object. Returns the replaced object, which the
+ * caller then owns, or NULL.
  */
-static void *reflector_store_set(struct bt_reflector_store *store, void *item)
+static struct bt_object *reflector_store_set(
+	struct bt_reflector_store *store, struct bt_object *object)
 {
-	const struct bt_object_meta *meta = store->codec->meta(item);
+	const struct bt_object_meta *meta = object->meta;
 	uint64_t hash = bt_hash_name(meta->namespace_, meta->name);
 	uint32_t index = index_of(store, meta->namespace_, meta->name, hash);
+	struct bt_object *old = NULL;
 
 	if (index == UINT32_MAX) {
-		index = store->items.count;
-		bt_vec_push(&store->items, item);
-		bt_map_insert(&store->map, hash, index);
-		allow_pack(store, item);
-		return NULL;
+		bt_map_insert(&store->map, hash, store->items.count);
+		bt_vec_push(&store->items, object);
+	} else {
+		old = bt_object_unpack(store->items.items[index]);
+		store->items.items[index] = object;
 	}
-	void *old = unpack(store, store->items.items[index]);
-	store->items.items[index] = item;
-	allow_pack(store, item);
+	bt_object_allow_pack(object);
 	return old;
 }
 
-/** Removes and returns the item, which the caller then owns; NULL: not found. */
-static void *reflector_store_take(
+/** Removes and returns the object, which the caller then owns; NULL: not found. */
+static struct bt_object *reflector_store_take(
 	struct bt_reflector_store *store, struct bt_str namespace_, struct bt_str name)
 {
 	uint64_t hash = bt_hash_name(namespace_, name);
@@ -123,64 +85,58 @@ static void *reflector_store_take(
 	if (index == UINT32_MAX) {
 		return NULL;
 	}
-	void *item = store->items.items[index];
+	struct bt_object *object = store->items.items[index];
 	(void)bt_map_remove(&store->map, hash, index); /* cannot fail: found above */
 	if (index != last) {
-		struct bt_str last_namespace;
-		struct bt_str last_name;
+		struct bt_object *moved = store->items.items[last];
+		uint64_t moved_hash =
+			bt_hash_name(bt_object_namespace(moved), bt_object_name(moved));
 
-		reflector_store_key(store, store->items.items[last], &last_namespace, &last_name);
-		uint64_t last_hash = bt_hash_name(last_namespace, last_name);
-		(void)bt_map_remove(&store->map, last_hash, last); /* cannot fail: in the map */
-		store->items.items[index] = store->items.items[last];
-		bt_map_insert(&store->map, last_hash, index);
+		(void)bt_map_remove(&store->map, moved_hash, last); /* cannot fail: in the map */
+		store->items.items[index] = moved;
+		bt_map_insert(&store->map, moved_hash, index);
 	}
 	store->items.count = last;
-	return unpack(store, item);
+	return bt_object_unpack(object);
 }
 
-/** Reports an addition (old NULL) or an update. Takes ownership of old and item. */
-static void report_item(struct bt_reflector *reflector, void *old, void *item)
+/** Reports an addition (old NULL) or an update. Takes ownership of old and object. */
+static void report_object(
+	struct bt_reflector *reflector, struct bt_object *old, struct bt_object *object)
 {
-	const struct bt_reflector_codec *codec = reflector->options.codec;
-
-	reflector->options.sink.changed(reflector->options.sink.context, old, item, false);
-	codec->release(item);
-	if (old != NULL) {
-		codec->release(old);
-	}
+	reflector->options.sink.changed(reflector->options.sink.context, old, object, false);
+	bt_object_release(object);
+	bt_object_release(old);
 }
 
-/** Puts the item into the store, and reports the change. Takes ownership of item. */
-static void apply_item(struct bt_reflector *reflector, void *item)
+/** Puts the object into the store, and reports the change. Takes ownership of object. */
+static void apply_object(struct bt_reflector *reflector, struct bt_object *object)
 {
-	void *for_sink = reflector->options.codec->share(item); /* unpacked for the sink */
-	void *old = reflector_store_set(&reflector->store, item);
+	struct bt_object *for_sink = bt_object_share(object); /* unpacked for the sink */
+	struct bt_object *old = reflector_store_set(&reflector->store, object);
 
-	report_item(reflector, old, for_sink);
+	report_object(reflector, old, for_sink);
 }
 
 /**
- * Removes an item, and reports the deletion. last: state from the DELETED event, borrowed; NULL:
+ * Removes an object, and reports the deletion. last: state from the DELETED event, borrowed; NULL:
  * the watch missed the deletion.
  */
-static void apply_deletion(
-	struct bt_reflector *reflector, struct bt_str namespace_, struct bt_str name, void *last)
+static void apply_deletion(struct bt_reflector *reflector, struct bt_str namespace_,
+	struct bt_str name, struct bt_object *last)
 {
-	const struct bt_reflector_codec *codec = reflector->options.codec;
-	void *old = reflector_store_take(&reflector->store, namespace_, name);
+	struct bt_object *old = reflector_store_take(&reflector->store, namespace_, name);
 
 	if (old != NULL) {
 		/*
 		 * If the UIDs differ, the event is about a newer object with the same name, and the
 		 * deletion of the stored object was missed.
 		 */
-		bool is_ours =
-			last != NULL && bt_str_equal(codec->meta(old)->uid, codec->meta(last)->uid);
+		bool is_ours = last != NULL && bt_str_equal(old->meta->uid, last->meta->uid);
 
 		reflector->options.sink.changed(
 			reflector->options.sink.context, is_ours ? last : old, NULL, !is_ours);
-		codec->release(old);
+		bt_object_release(old);
 	}
 }
 
@@ -206,10 +162,10 @@ void bt_reflector_complete_copy(struct bt_reflector *reflector)
 
 	bt_reflector_resume(reflector, true);
 	for (uint32_t i = store->items.count; i > 0; i--) {
-		struct bt_str namespace_;
-		struct bt_str name;
+		const struct bt_object *object = store->items.items[i - 1];
+		struct bt_str namespace_ = bt_object_namespace(object);
+		struct bt_str name = bt_object_name(object);
 
-		reflector_store_key(store, store->items.items[i - 1], &namespace_, &name);
 		if (bt_reflector_store_find(incoming, namespace_, name) == NULL) {
 			apply_deletion(reflector, namespace_, name, NULL);
 		}
@@ -221,18 +177,18 @@ void bt_reflector_complete_copy(struct bt_reflector *reflector)
 		 */
 		bt_reflector_store_finish(store);
 		*store = *incoming;
-		bt_reflector_store_init(incoming, store->codec);
+		*incoming = (struct bt_reflector_store){0};
 		for (uint32_t i = 0; i < store->items.count; i++) {
-			void *item = unpack(store, store->items.items[i]);
-			void *for_sink = store->codec->share(item);
+			struct bt_object *object = bt_object_unpack(store->items.items[i]);
+			struct bt_object *for_sink = bt_object_share(object);
 
-			allow_pack(store, item);
-			report_item(reflector, NULL, for_sink);
+			bt_object_allow_pack(object);
+			report_object(reflector, NULL, for_sink);
 		}
 		release_unpacked(store);
 	}
 	for (uint32_t i = 0; i < incoming->items.count; i++) {
-		apply_item(reflector, unpack(incoming, incoming->items.items[i]));
+		apply_object(reflector, bt_object_unpack(incoming->items.items[i]));
 	}
 	incoming->items.count = 0; /* ownership has moved */
 	bt_reflector_store_finish(incoming);
@@ -247,35 +203,45 @@ void bt_reflector_complete_copy(struct bt_reflector *reflector)
 	}
 }
 
-static int decode_item(struct bt_reflector *reflector, struct bt_str bytes, void **out_item,
-	struct berth_error *err)
+static int decode_object(struct bt_reflector *reflector, struct bt_str bytes,
+	struct bt_object **out_object, struct berth_error *err)
 {
-	const struct bt_reflector_codec *codec = reflector->options.codec;
+	const struct bt_reflector_options *options = &reflector->options;
+	struct bt_json_reader reader;
 
-	return reflector->is_protobuf ? codec->decode_protobuf(codec->context, bytes, out_item, err)
-				      : codec->decode_json(codec->context, bytes, out_item, err);
-}
-
-static void collect(struct bt_reflector *reflector, void *item)
-{
-	const struct bt_reflector_packing *packing = reflector->options.codec->packing;
-
-	if (packing != NULL && packing->is_soon_unpacked(item)) {
-		/*
-		 * The scheduler needs the item unpacked soon, so packing it would be wasted. A
-		 * second reference, which is not packable, keeps the item unpacked until
-		 * bt_reflector_complete_copy has passed it to the sink. At most UNPACKED_MAX items
-		 * have a second reference.
-		 */
-		if (reflector->incoming.unpacked.count < UNPACKED_MAX) {
-			bt_vec_push(&reflector->incoming.unpacked,
-				reflector->incoming.codec->share(item));
+	if (options->decode_json != NULL) {
+		return options->decode_json(options->kind, bytes, out_object, err);
+	}
+	if (reflector->is_protobuf) {
+		return bt_object_decode_sharing(
+			options->kind, bytes, options->commons, out_object, err);
+	}
+	bt_json_reader_init(&reader, bytes);
+	int code = bt_object_decode_as(options->kind, &reader, out_object, err);
+	if (code == 0) {
+		code = bt_json_expect_end(&reader, err);
+		if (code != 0) {
+			bt_object_release(*out_object);
 		}
 	}
-	void *old = reflector_store_set(&reflector->incoming, item);
-	if (old != NULL) {
-		reflector->options.codec->release(old);
+	return code;
+}
+
+static void collect(struct bt_reflector *reflector, struct bt_object *object)
+{
+	struct bt_reflector_store *incoming = &reflector->incoming;
+
+	if (reflector->options.commons != NULL && object->kind == BT_KIND_POD &&
+		((const struct bt_pod *)object->value)->spec.node_name.length == 0 &&
+		incoming->unpacked.count < UNPACKED_MAX) {
+		/*
+		 * The scheduler needs a pod without a node unpacked soon, so packing it would be
+		 * wasted. A second reference, which is not packable, keeps the pod unpacked until
+		 * bt_reflector_complete_copy has passed it to the sink.
+		 */
+		bt_vec_push(&incoming->unpacked, bt_object_share(object));
 	}
+	bt_object_release(reflector_store_set(incoming, object));
 }
 
 static enum bt_reflector_end end_of_failure(
@@ -320,11 +286,11 @@ static int take_bookmark(
 	return 0;
 }
 
-/** Processes an ADDED, MODIFIED or DELETED event. Takes ownership of item. */
-static void take_change(struct bt_reflector *reflector, enum bt_watch_event_type type, void *item)
+/** Processes an ADDED, MODIFIED or DELETED event. Takes ownership of object. */
+static void take_change(
+	struct bt_reflector *reflector, enum bt_watch_event_type type, struct bt_object *object)
 {
-	const struct bt_reflector_codec *codec = reflector->options.codec;
-	const struct bt_object_meta *meta = codec->meta(item);
+	const struct bt_object_meta *meta = object->meta;
 	bool is_watch = reflector->state.phase == BT_REFLECTOR_WATCH;
 
 	bt_reflector_state_observed(
@@ -332,22 +298,19 @@ static void take_change(struct bt_reflector *reflector, enum bt_watch_event_type
 	record_version(reflector);
 	if (type != BT_WATCH_DELETED) {
 		if (is_watch) {
-			apply_item(reflector, item);
+			apply_object(reflector, object);
 		} else {
-			collect(reflector, item);
+			collect(reflector, object);
 		}
 		return;
 	}
 	if (is_watch) {
-		apply_deletion(reflector, meta->namespace_, meta->name, item);
+		apply_deletion(reflector, meta->namespace_, meta->name, object);
 	} else {
-		void *old =
-			reflector_store_take(&reflector->incoming, meta->namespace_, meta->name);
-		if (old != NULL) {
-			codec->release(old);
-		}
+		bt_object_release(
+			reflector_store_take(&reflector->incoming, meta->namespace_, meta->name));
 	}
-	codec->release(item);
+	bt_object_release(object);
 }
 
 static int take_event(struct bt_reflector *reflector, struct bt_str bytes, struct berth_error *err)
@@ -379,7 +342,7 @@ static int take_event(struct bt_reflector *reflector, struct bt_str bytes, struc
 	}
 	/* Compares the kind with the type's name without its package: "Pod" in "*v1.Pod". */
 	const char *dot = strrchr(reflector->options.type_name, '.');
-	void *item;
+	struct bt_object *object;
 
 	if (event.kind.length != 0 && dot != NULL && !bt_str_equal_c(event.kind, dot + 1)) {
 		BT_LOG_ERROR("an object of another kind", "Unexpected watch event object",
@@ -388,9 +351,9 @@ static int take_event(struct bt_reflector *reflector, struct bt_str bytes, struc
 			BT_LOG_STR("actual", event.kind));
 		return 0;
 	}
-	code = decode_item(reflector, event.object, &item, err);
+	code = decode_object(reflector, event.object, &object, err);
 	if (code == 0) {
-		take_change(reflector, event.type, item);
+		take_change(reflector, event.type, object);
 	}
 	return code;
 }
@@ -400,7 +363,7 @@ int bt_reflector_take_part(
 {
 	struct bt_reflector *reflector = context;
 	struct bt_str kind;
-	void *item;
+	struct bt_object *object;
 	int code = 0;
 
 	bt_arena_reset(&reflector->arena);
@@ -421,9 +384,9 @@ int bt_reflector_take_part(
 			&reflector->list_version, &reflector->continue_token, err);
 		break;
 	case BT_FRAME_ITEM:
-		code = decode_item(reflector, bytes, &item, err);
+		code = decode_object(reflector, bytes, &object, err);
 		if (code == 0) {
-			collect(reflector, item);
+			collect(reflector, object);
 		}
 		break;
 	}

@@ -30,11 +30,8 @@ void bt_write_claim_answered(struct bt_write *write, const struct bt_rest_answer
 	int result = bt_rest_answer_error(answer, &err);
 	write->conflicts = answer->class_ == BT_REST_CONFLICT;
 	if (result == 0 && !is_method(write, "PATCH") && !is_method(write, "DELETE")) {
-		const struct bt_reflector_codec *codec =
-			bt_complete_object_codec(BT_KIND_RESOURCE_CLAIM);
-		void *object = NULL;
-		result = codec->decode_json(codec->context, answer->body, &object, &err);
-		write->object = object;
+		result = bt_complete_object_decode(
+			BT_KIND_RESOURCE_CLAIM, answer->body, &write->object, &err);
 	}
 	if (result < 0 && (is_method(write, "PATCH") && write->target == BT_KIND_RESOURCE_CLAIM)) {
 		BT_LOG_ERROR(berth_error_message(&err), "unreserve",

@@ -56,10 +56,6 @@ struct bt_cluster_feed {
 	struct bt_cluster_feed_options options;
 	struct source sources[BT_ARRAY_LENGTH(watched)];
 	struct bt_pod_commons commons;
-	struct bt_object_decoding pod_decoding;
-	struct bt_object_decoding node_decoding;
-	struct bt_reflector_codec pod_codec;
-	struct bt_reflector_codec node_codec;
 	uint32_t waiting; /* number of sources whose first list is incomplete */
 	uint32_t held;    /* nesting depth of bt_cluster_feed_hold */
 	BT_VEC(struct kept_change) kept;
@@ -96,17 +92,18 @@ static void update_synced(struct bt_cluster_feed *feed)
 	}
 }
 
-static void changed(void *context, void *old_item, void *new_item, bool is_stale)
+static void changed(
+	void *context, struct bt_object *old_object, struct bt_object *new_object, bool is_stale)
 {
 	const struct source *source = context;
 	struct bt_cluster_feed *feed = source->feed;
-	struct kept_change change = {old_item, new_item, is_stale && new_item == NULL};
+	struct kept_change change = {old_object, new_object, is_stale && new_object == NULL};
 	if (feed->held == 0) {
 		observe_change(feed, &change);
 		return;
 	}
-	change.old_object = old_item != NULL ? bt_object_share(old_item) : NULL;
-	change.new_object = new_item != NULL ? bt_object_share(new_item) : NULL;
+	change.old_object = old_object != NULL ? bt_object_share(old_object) : NULL;
+	change.new_object = new_object != NULL ? bt_object_share(new_object) : NULL;
 	bt_vec_push(&feed->kept, change);
 }
 
@@ -150,21 +147,16 @@ static void start_source(struct source *source)
 {
 	const struct bt_cluster_feed_options *feed = &source->feed->options;
 	enum bt_kind kind = source->watched->kind;
-	const struct bt_reflector_codec *codec = bt_reflector_object_codec(kind);
-	if ((kind == BT_KIND_POD && feed->complete.pods) ||
+	bool is_complete = (kind == BT_KIND_POD && feed->complete.pods) ||
 		(kind == BT_KIND_NODE && feed->complete.nodes) ||
-		kind == BT_KIND_RESOURCE_CLAIM /* claims are written back as a whole */) {
-		codec = bt_complete_object_codec(kind);
-	} else if (kind == BT_KIND_POD) {
-		codec = &source->feed->pod_codec;
-	} else if (kind == BT_KIND_NODE) {
-		codec = &source->feed->node_codec;
-	}
+		kind == BT_KIND_RESOURCE_CLAIM; /* claims are written back as a whole */
+	bool is_packed = kind == BT_KIND_POD || kind == BT_KIND_NODE;
 	struct bt_reflector_options options = {
 		.client = feed->client,
 		.loop = feed->loop,
 		.prng = feed->prng,
-		.codec = codec,
+		.decode_json = is_complete ? bt_complete_object_decode : NULL,
+		.commons = is_packed ? &source->feed->commons : NULL,
 		.field_selector = bt_str_from(source->watched->field_selector),
 		.streaming = feed->streaming,
 		.sink = {.context = source, .changed = changed, .synced = synced},
@@ -177,10 +169,6 @@ struct bt_cluster_feed *bt_cluster_feed_create(const struct bt_cluster_feed_opti
 {
 	struct bt_cluster_feed *feed = BT_NEW(struct bt_cluster_feed);
 	feed->options = *options;
-	feed->pod_decoding = (struct bt_object_decoding){BT_KIND_POD, &feed->commons};
-	feed->node_decoding = (struct bt_object_decoding){BT_KIND_NODE, &feed->commons};
-	feed->pod_codec = bt_reflector_packing_codec(&feed->pod_decoding);
-	feed->node_codec = bt_reflector_packing_codec(&feed->node_decoding);
 	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(watched); i++) {
 		feed->sources[i] = (struct source){.feed = feed, .watched = &watched[i]};
 	}

@@ -3,16 +3,17 @@
 
 #include "codec/json_edit.h"
 
-static int decode_json(void *context, struct bt_str json, void **out_item, struct berth_error *err)
+int bt_complete_object_decode(enum bt_kind kind, struct bt_str json, struct bt_object **out_object,
+	struct berth_error *err)
 {
-	enum bt_kind kind = ((const struct bt_object_decoding *)context)->kind;
 	struct bt_strbuf stored = {0};
-	void *item;
-	int result = bt_reflector_object_codec(kind)->decode_json(context, json, &item, err);
+	struct bt_object *object;
+	struct bt_json_reader reader;
+	bt_json_reader_init(&reader, json);
+	int result = bt_object_decode_as(kind, &reader, &object, err);
 	if (result < 0) {
 		return result;
 	}
-	struct bt_object *object = item;
 	/*
 	 * As in upstream's caches, objects have no kind and apiVersion, and pods have no
 	 * managedFields. Claims have no managedFields either: the server keeps the stored
@@ -34,22 +35,12 @@ static int decode_json(void *context, struct bt_str json, void **out_item, struc
 	bt_arena_finish(&arena);
 	if (result == 0) {
 		bt_object_keep_json(object, bt_strbuf_str(&stored));
-		*out_item = object;
+		*out_object = object;
 	} else {
 		bt_object_release(object);
 	}
 	bt_strbuf_finish(&stored);
 	return result;
-}
-
-const struct bt_reflector_codec *bt_complete_object_codec(enum bt_kind kind)
-{
-	/* The codec of plain objects, except for decoding. */
-	static struct bt_reflector_codec codecs[BT_KIND__COUNT];
-	codecs[kind] = *bt_reflector_object_codec(kind);
-	codecs[kind].decode_json = decode_json;
-	codecs[kind].decode_protobuf = NULL;
-	return &codecs[kind];
 }
 
 struct bt_complete_object_needs bt_complete_object_needs(const struct bt_config *config)

@@ -8,14 +8,14 @@
  */
 #include "api/object.h"
 #include "base/strbuf.h"
-#include "client/reflector.h"
 #include "config/config.h"
 
 /**
- * Return the codec of BT_KIND_NODE, BT_KIND_POD or BT_KIND_RESOURCE_CLAIM, which requests JSON.
- * Items are struct bt_object with `json`.
+ * Decode a node, a pod or a claim as an object with `json`, which has no kind, apiVersion and,
+ * except for nodes, managedFields. For bt_reflector_options.decode_json.
  */
-const struct bt_reflector_codec *bt_complete_object_codec(enum bt_kind kind);
+BT_MUST_USE int bt_complete_object_decode(enum bt_kind kind, struct bt_str json,
+	struct bt_object **out_object, struct berth_error *err);
 
 /** The kinds that the configured extenders get as whole objects. */
 struct bt_complete_object_needs {

@@ -170,17 +170,15 @@ struct texts {
 	struct bt_arena arena; /* for texts of objects that exist only during the visit */
 };
 
-static void add_name(void *context, void *item)
+static void add_name(void *context, const struct bt_object *object)
 {
 	struct texts *texts = context;
-	const struct bt_object *object = item;
 	bt_vec_push(&texts->list, bt_arena_str(&texts->arena, object->meta->name));
 }
 
-static void add_uid(void *context, void *item)
+static void add_uid(void *context, const struct bt_object *object)
 {
 	struct texts *texts = context;
-	const struct bt_object *object = item;
 	bt_vec_push(&texts->list, bt_arena_str(&texts->arena, object->meta->uid));
 }
 

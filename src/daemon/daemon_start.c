@@ -344,9 +344,9 @@ static void write_config(void *context, struct bt_strbuf *out)
 	}
 }
 
-static void add_pod(void *context, void *item)
+static void add_pod(void *context, const struct bt_object *object)
 {
-	bt_pod_samples_add(context, bt_object_value(item, BT_KIND_POD));
+	bt_pod_samples_add(context, bt_object_value(object, BT_KIND_POD));
 }
 
 /** Only the leader reports resources of pods. */

@@ -26,10 +26,10 @@ struct bt_lease_candidate {
 	struct bt_lease_candidate_options options;
 	struct bt_reflector *reflector;
 	struct bt_rest_call *call;
-	struct bt_json_item *renewed; /* the item that the last PUT replaces; shared, or NULL */
-	int64_t due_ns;               /* when to renew next, on the loop's clock; 0: at once */
-	int64_t retry_at_ns;          /* when to send again after a failure; 0: no failure */
-	int64_t retry_ns;             /* pause after the last failure; 0: no failure */
+	bool is_pinged;      /* the control plane requests a renewal, which was not sent yet */
+	int64_t due_ns;      /* when to renew next, on the loop's clock; 0: at once */
+	int64_t retry_at_ns; /* when to send again after a failure; 0: no failure */
+	int64_t retry_ns;    /* pause after the last failure; 0: no failure */
 };
 
 static struct bt_str now_text(struct bt_lease_candidate *candidate, struct bt_arena *arena)
@@ -76,6 +76,14 @@ static void send_candidate(struct bt_lease_candidate *candidate, const char *met
 	bt_strbuf_finish(&body);
 }
 
+static struct bt_json_value *parse_candidate(const struct bt_object *object, struct bt_arena *arena)
+{
+	struct bt_json_value *value;
+	int result = bt_json_parse(arena, object->json, false, &value, NULL);
+	BT_ASSERT(result == 0); /* the reflector has decoded the text */
+	return value;
+}
+
 static int64_t renew_candidate(void *context, int64_t now_ns)
 {
 	struct bt_lease_candidate *candidate = context;
@@ -85,15 +93,9 @@ static int64_t renew_candidate(void *context, int64_t now_ns)
 	if (now_ns < candidate->retry_at_ns) {
 		return candidate->retry_at_ns;
 	}
-	struct bt_json_item *item = bt_reflector_find(
+	const struct bt_object *object = bt_reflector_find(
 		candidate->reflector, BT_STR("kube-system"), candidate->options.identity);
-	struct bt_time pinged = {0};
-	struct bt_time renewed = {0};
-	if (item != NULL) {
-		pinged = bt_time_or_zero(bt_json_text_at(item->document, "spec.pingTime"));
-		renewed = bt_time_or_zero(bt_json_text_at(item->document, "spec.renewTime"));
-	}
-	if (item == NULL) {
+	if (object == NULL) {
 		/*
 		 * If due_ns is set, a POST has succeeded, and the watch will report the object. If
 		 * the object is deleted, changed() sets due_ns to 0, so that it is created again.
@@ -112,29 +114,36 @@ static int64_t renew_candidate(void *context, int64_t now_ns)
 			bt_arena_finish(&arena);
 		}
 	} else if (now_ns >= candidate->due_ns || candidate->retry_at_ns != 0 ||
-		(item != candidate->renewed && bt_time_compare(&pinged, &renewed) > 0)) {
+		candidate->is_pinged) {
 		struct bt_arena arena = {0};
 		struct bt_strbuf path = {0};
-		struct bt_json_value *value = bt_json_clone(&arena, item->document, false);
+		struct bt_json_value *value = parse_candidate(object, &arena);
 		bt_strbuf_append_c(&path, COLLECTION "/");
 		bt_rest_append_segment(&path, candidate->options.identity);
-		bt_json_item_release(candidate->renewed);
-		candidate->renewed = bt_json_item_share(item);
+		candidate->is_pinged = false;
 		bt_json_put(&arena, value, "{" CANDIDATE_TYPE ", spec: {renewTime: %s}}",
 			now_text(candidate, &arena));
 		send_candidate(candidate, "PUT", bt_strbuf_str(&path), value);
 		bt_strbuf_finish(&path);
 		bt_arena_finish(&arena);
 	}
-	return candidate->call != NULL || item == NULL ? INT64_MAX : candidate->due_ns;
+	return candidate->call != NULL || object == NULL ? INT64_MAX : candidate->due_ns;
 }
 
-static void changed(
-	void *context, void *old_item BT_UNUSED, void *new_item, bool is_stale BT_UNUSED)
+static void changed(void *context, struct bt_object *old_object BT_UNUSED,
+	struct bt_object *new_object, bool is_stale BT_UNUSED)
 {
 	struct bt_lease_candidate *candidate = context;
-	if (new_item == NULL) {
+	candidate->is_pinged = false;
+	if (new_object == NULL) {
 		candidate->due_ns = 0; /* deleted: create the object again */
+	} else {
+		struct bt_arena arena = {0};
+		const struct bt_json_value *value = parse_candidate(new_object, &arena);
+		struct bt_time pinged = bt_time_or_zero(bt_json_text_at(value, "spec.pingTime"));
+		struct bt_time renewed = bt_time_or_zero(bt_json_text_at(value, "spec.renewTime"));
+		candidate->is_pinged = bt_time_compare(&pinged, &renewed) > 0;
+		bt_arena_finish(&arena);
 	}
 	bt_loop_call_at(candidate->options.loop, bt_loop_now_ns(candidate->options.loop));
 }
@@ -157,7 +166,7 @@ struct bt_lease_candidate *bt_lease_candidate_create(
 		.client = options->client,
 		.loop = options->loop,
 		.prng = options->prng,
-		.codec = &bt_reflector_json_codec,
+		.decode_json = bt_object_decode_metadata,
 		.path = BT_STR(COLLECTION),
 		.field_selector = bt_strbuf_str(&selector),
 		.type_name = "*v1beta1.LeaseCandidate",
@@ -181,7 +190,6 @@ void bt_lease_candidate_destroy(struct bt_lease_candidate *candidate)
 	}
 	bt_loop_remove_worker(candidate->options.loop, candidate);
 	bt_reflector_destroy(candidate->reflector);
-	bt_json_item_release(candidate->renewed);
 	bt_free(candidate);
 }
 

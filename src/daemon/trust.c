@@ -110,17 +110,23 @@ static int set_trust(
 	return result == 0 ? 0 : bt_error_wrap(err, result, "configmap/%s", NAME);
 }
 
-static void on_changed(void *context, void *old_item, void *new_item, bool is_stale)
+static void on_changed(void *context, struct bt_object *old_map BT_UNUSED,
+	struct bt_object *new_map, bool is_stale BT_UNUSED)
 {
 	struct bt_trust *trust = context;
-	const struct bt_json_item *map = new_item;
+	struct bt_json_value *document = NULL;
+	struct bt_arena arena = {0};
 	struct berth_error err = BERTH_ERROR_INIT;
-	(void)old_item; /* only the current state counts */
-	(void)is_stale;
-	if (set_trust(trust, map != NULL ? bt_json_find(map->document, "data") : NULL, &err) != 0) {
+	int result =
+		new_map != NULL ? bt_json_parse(&arena, new_map->json, false, &document, &err) : 0;
+	if (result == 0) {
+		result = set_trust(trust, bt_json_find(document, "data"), &err);
+	}
+	if (result != 0) {
 		BT_LOG_TEXT(BT_LOG_SEVERITY_ERROR, "%s", berth_error_message(&err));
 		berth_error_finish(&err);
 	}
+	bt_arena_finish(&arena);
 }
 
 static void on_first_answer(
@@ -205,7 +211,7 @@ int bt_trust_read_config_map(struct bt_trust *trust, struct berth_error *err)
 		.client = trust->setup.client,
 		.loop = trust->setup.loop,
 		.prng = &trust->prng,
-		.codec = &bt_reflector_json_codec,
+		.decode_json = bt_object_decode_metadata,
 		.path = BT_STR(FOLDER),
 		.field_selector = BT_STR("metadata.name=" NAME),
 		.type_name = "*v1.ConfigMap",

@@ -24,24 +24,23 @@ static void take_new(struct copied *copied, uint32_t index, struct bt_object *ne
 	copied->objects.items[index] = bt_object_share(new_object);
 }
 
-static void changed(void *context, void *old_item, void *new_item, bool is_stale)
+static void changed(
+	void *context, struct bt_object *old, struct bt_object *new_object, bool is_stale)
 {
 	struct copied *copied = context;
-	struct bt_object *old = old_item;
-	const struct bt_object_meta *meta =
-		new_item != NULL ? ((const struct bt_object *)new_item)->meta : old->meta;
+	const struct bt_object_meta *meta = new_object != NULL ? new_object->meta : old->meta;
 	uint32_t index = index_of(copied, meta->namespace_, meta->name);
 
 	if ((index == UINT32_MAX) != (old == NULL)) {
 		ck_abort_msg("%.*s was told out of order", BT_STR_ARG(meta->name));
 	}
-	if (new_item != NULL && old != NULL && copied->objects.items[index] != old) {
+	if (new_object != NULL && old != NULL && copied->objects.items[index] != old) {
 		ck_abort_msg("%.*s: another old state", BT_STR_ARG(meta->name));
 	}
-	if (new_item != NULL) {
+	if (new_object != NULL) {
 		copied->added += old == NULL;
 		copied->updated += old != NULL;
-		take_new(copied, index, new_item);
+		take_new(copied, index, new_object);
 		return;
 	}
 	copied->deleted++;

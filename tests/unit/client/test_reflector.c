@@ -45,7 +45,7 @@ static void begin_with(bool streaming, const char *field_selector)
 	static const struct bt_log_sink sink = {NULL, log_is_enabled, write_log};
 	struct bt_reflector_options options = {
 		.prng = &prng,
-		.codec = bt_reflector_object_codec(BT_KIND_POD),
+		.kind = BT_KIND_POD,
 		.path = BT_STR_INIT("/api/v1/pods"),
 		.field_selector = bt_str_from(field_selector),
 		.type_name = "*v1.Pod",
@@ -544,14 +544,14 @@ END_TEST
 
 static const struct bt_pod *deleted_pod;
 
-static void remember_deleted(void *context, void *old_item, void *new_item, bool is_stale)
+static void remember_deleted(
+	void *context, struct bt_object *old_object, struct bt_object *new_object, bool is_stale)
 {
 	(void)context;
 	(void)is_stale;
-	if (new_item == NULL) {
-		ck_assert(bt_str_equal(
-			((struct bt_object *)old_item)->meta->resource_version, BT_STR("12")));
-		deleted_pod = bt_object_value(old_item, BT_KIND_POD);
+	if (new_object == NULL) {
+		ck_assert(bt_str_equal(old_object->meta->resource_version, BT_STR("12")));
+		deleted_pod = bt_object_value(old_object, BT_KIND_POD);
 		ck_assert(bt_str_equal(deleted_pod->status.phase, BT_STR("Running")));
 	}
 }
@@ -560,7 +560,7 @@ START_TEST(test_reflector__edge_13_30_finished_pod_leaves_as_running)
 {
 	struct bt_reflector_options options = {
 		.prng = &prng,
-		.codec = bt_reflector_object_codec(BT_KIND_POD),
+		.kind = BT_KIND_POD,
 		.path = BT_STR_INIT("/api/v1/pods"),
 		.field_selector = BT_STR_INIT(""),
 		.type_name = "*v1.Pod",

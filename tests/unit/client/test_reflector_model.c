@@ -571,7 +571,7 @@ static void run(uint64_t seed, struct copied *copied)
 {
 	struct bt_reflector_options options = {
 		.prng = &prng,
-		.codec = bt_reflector_object_codec(BT_KIND_POD),
+		.kind = BT_KIND_POD,
 		.path = BT_STR_INIT("/api/v1/pods"),
 		.field_selector = BT_STR_INIT(""),
 		.type_name = "*v1.Pod",

@@ -93,7 +93,7 @@ static void reflect(bool streaming)
 		.client = f.client,
 		.loop = f.loop,
 		.prng = &f.prng,
-		.codec = bt_reflector_object_codec(BT_KIND_POD),
+		.kind = BT_KIND_POD,
 		.path = BT_STR_INIT("/api/v1/pods"),
 		.field_selector = BT_STR_INIT("status.phase!=Succeeded,status.phase!=Failed"),
 		.type_name = "*v1.Pod",
@@ -245,15 +245,17 @@ END_TEST
 
 static uint32_t failures_to_come;
 
-static int decode_or_fail(
-	void *context, struct bt_str bytes, void **out_item, struct berth_error *err)
+static int decode_or_fail(enum bt_kind kind, struct bt_str json, struct bt_object **out_object,
+	struct berth_error *err)
 {
+	struct bt_json_reader reader;
+
 	if (failures_to_come > 0) {
 		failures_to_come--;
 		return bt_error_set(err, BERTH_ERR_INVALID, "not this one");
 	}
-	return bt_reflector_object_codec(BT_KIND_POD)
-		->decode_protobuf(context, bytes, out_item, err);
+	bt_json_reader_init(&reader, json);
+	return bt_object_decode_as(kind, &reader, out_object, err);
 }
 
 /*
@@ -262,9 +264,9 @@ static int decode_or_fail(
  */
 START_TEST(test_reflector_server__what_cannot_be_read)
 {
-	struct bt_reflector_codec codec = *bt_reflector_object_codec(BT_KIND_POD);
 	struct bt_reflector_options options = {
-		.codec = &codec,
+		.kind = BT_KIND_POD,
+		.decode_json = decode_or_fail,
 		.path = BT_STR_INIT("/api/v1/pods"),
 		.field_selector = BT_STR_INIT(""),
 		.type_name = "*v1.Pod",
@@ -272,7 +274,6 @@ START_TEST(test_reflector_server__what_cannot_be_read)
 		.sink = copied_sink(&f.copied),
 	};
 
-	codec.decode_protobuf = decode_or_fail;
 	begin(PROTOBUF);
 	options.client = f.client;
 	options.loop = f.loop;

@@ -67,9 +67,10 @@ static void finish(struct claim_world *claims)
 
 static struct bt_object *decoded(const char *json)
 {
-	const struct bt_reflector_codec *codec = bt_complete_object_codec(BT_KIND_RESOURCE_CLAIM);
-	void *object = NULL;
-	ck_assert_int_eq(codec->decode_json(codec->context, bt_str_from(json), &object, NULL), 0);
+	struct bt_object *object = NULL;
+	ck_assert_int_eq(
+		bt_complete_object_decode(BT_KIND_RESOURCE_CLAIM, bt_str_from(json), &object, NULL),
+		0);
 	return object;
 }
 

@@ -402,19 +402,16 @@ START_TEST(test_extender_http__whole_objects)
 		"\"annotations\":{\"a\":\"<b>\"}},\"spec\":{\"unknown\":[1,2.50],\"containers\":[]}"
 		","
 		"\"status\":{\"podIPs\":[{\"ip\":\"10.0.0.1\"}]}}";
-	const struct bt_reflector_codec *codec = bt_complete_object_codec(BT_KIND_POD);
-	void *item;
-	ck_assert(codec->decode_protobuf == NULL); /* the reflector must request JSON */
-	ck_assert_int_eq(codec->decode_json(codec->context, bt_str_from(json), &item, NULL), 0);
-	const struct bt_object *pod = item;
-	ck_assert(bt_str_equal_c(codec->meta(item)->uid, "u"));
+	struct bt_object *pod;
+	ck_assert_int_eq(bt_complete_object_decode(BT_KIND_POD, bt_str_from(json), &pod, NULL), 0);
+	ck_assert(bt_str_equal_c(pod->meta->uid, "u"));
 	ck_assert(bt_str_equal_c(pod->json,
 		"{\"metadata\":{\"name\":\"p\",\"namespace\":\"d\",\"uid\":\"u\",\"annotations\":{"
 		"\"a\":\"\\u003cb\\u003e\"}},\"spec\":{\"unknown\":[1,2.50],\"containers\":[]},"
 		"\"status\":{\"podIPs\":[{\"ip\":\"10.0.0.1\"}]}}"));
-	codec->release(item);
+	bt_object_release(pod);
 	ck_assert_int_lt(
-		codec->decode_json(codec->context, BT_STR("{\"metadata\""), &item, NULL), 0);
+		bt_complete_object_decode(BT_KIND_POD, BT_STR("{\"metadata\""), &pod, NULL), 0);
 }
 END_TEST
 
