@@ -323,7 +323,7 @@ void bt_rest_cancel(struct bt_rest_call *call)
 		bt_heap_remove(&client->delayed, call->slot);
 		break;
 	case BT_REST_RUNNING:
-		bt_transport_cancel(call->transport);
+		bt_transport_cancel(&call->transport);
 		break;
 	case BT_REST_ENDING:
 		return;

@@ -443,7 +443,6 @@ static void schedule_resend(struct bt_rest_call *call, uint16_t code, int64_t wa
 	int64_t at_ns;
 
 	call->resends++;
-	call->transport = NULL;
 	bt_strbuf_reset(&call->error_body);
 	bt_rest_metrics_resent(&call->client->metrics, call->verb, code);
 	if (BT_ADD_OVERFLOW(now_ns, wait_ns, &at_ns)) {
@@ -462,15 +461,15 @@ static bool may_resend(const struct bt_rest_call *call, int64_t wait_ns)
 }
 
 /* Schedules a retry after a response if the server asks for it; false: the call ends. */
-static bool resend_answered(struct bt_rest_call *call, uint16_t code)
+static bool resend_answered(
+	struct bt_rest_call *call, const struct bt_http_transfer *transfer, uint16_t code)
 {
 	int64_t seconds;
 	struct bt_strbuf text = {0};
 
 	/* Only whole seconds count, no dates. Spec: 13 section 7.4. */
 	if ((code != 429 && code < 500) ||
-		!bt_str_parse_int64(
-			bt_transport_header(call->transport, "Retry-After"), &seconds)) {
+		!bt_str_parse_int64(bt_http_transfer_header(transfer, "Retry-After"), &seconds)) {
 		return false;
 	}
 	seconds = seconds > 0 ? seconds : 0;
@@ -542,9 +541,10 @@ static void finish_failed(struct bt_rest_call *call, const struct bt_http_outcom
  * Logs a failed request with the audit ID that identifies it in the server's audit log. Spec 13
  * section 7.7.
  */
-static void log_refusal(const struct bt_rest_call *call, const struct bt_rest_answer *answer)
+static void log_refusal(const struct bt_rest_call *call, const struct bt_http_transfer *transfer,
+	const struct bt_rest_answer *answer)
 {
-	struct bt_str audit = bt_transport_header(call->transport, "Audit-Id");
+	struct bt_str audit = bt_http_transfer_header(transfer, "Audit-Id");
 	struct bt_strbuf url = {0};
 
 	if (answer->class_ == BT_REST_OK || !BT_LOG_ENABLED(2)) {
@@ -578,14 +578,14 @@ static void attempt_done(
 	struct bt_rest_call *call = context;
 	bool failed = outcome->failure != BT_HTTP_FAILURE_NONE;
 
-	(void)transfer; /* bt_transport_header reads headers */
+	bt_transport_ended(&call->transport, outcome);
 	count_attempt(call, outcome);
 	if (!failed) {
 		struct bt_strbuf text = {0};
 
-		bt_transport_each_header(call->transport, "Warning", take_warnings, &text);
+		bt_http_transfer_each_header(transfer, "Warning", take_warnings, &text);
 		bt_strbuf_finish(&text);
-		if (call->opened || !resend_answered(call, outcome->code)) {
+		if (call->opened || !resend_answered(call, transfer, outcome->code)) {
 			struct bt_str body = call->handler.opened != NULL
 				? bt_strbuf_str(&call->error_body)
 				: outcome->body;
@@ -596,15 +596,14 @@ static void attempt_done(
 				.code = outcome->code,
 				.sent = true,
 				.body = body,
-				.content_type =
-					bt_transport_header(call->transport, "Content-Type"),
+				.content_type = bt_http_transfer_header(transfer, "Content-Type"),
 			};
 
 			if (call->opened) {
 				answer.body = BT_STR("");
 			}
 			bt_status_classify(&subject, &arena, &answer);
-			log_refusal(call, &answer);
+			log_refusal(call, transfer, &answer);
 			bt_rest_finish_call(call, &answer);
 			bt_arena_finish(&arena);
 		}
@@ -672,24 +671,24 @@ void bt_rest_send(struct bt_rest_call *call)
 	struct bt_rest_client *client = call->client;
 	bool is_stream = call->handler.opened != NULL;
 	bool has_type = call->body.length != 0 || call->content_type.length != 0;
-	struct bt_http_header headers[3] = {
-		client->headers[0], client->headers[1], client->headers[2]};
-	struct bt_transport_request request = {
-		.method = call->method,
-		.path = call->path,
-		.query = call->query,
-		.headers = headers,
-		.header_count = has_type ? 3 : 2,
-		.body = call->body.length != 0 ? call->body : (struct bt_str){0},
-		.is_endless = call->is_watch,
-		.body_bytes_max = is_stream ? 0 : BODY_BYTES_MAX,
-		.handler = {.context = call,
-			.may_send = call->may_send != NULL ? may_send : NULL,
-			.head = is_stream ? stream_head : NULL,
-			.data = is_stream ? stream_data : NULL,
-			.done = attempt_done},
-	};
+	struct bt_http_header *headers = call->headers;
 
+	call->transport = (struct bt_transport_call){
+		.request = {.method = call->method,
+			.path = call->path,
+			.query = call->query,
+			.headers = headers,
+			.header_count = has_type ? 3 : 2,
+			.body = call->body.length != 0 ? call->body : (struct bt_str){0},
+			.is_endless = call->is_watch,
+			.body_bytes_max = is_stream ? 0 : BODY_BYTES_MAX,
+			.handler = {.context = call,
+				.may_send = call->may_send != NULL ? may_send : NULL,
+				.head = is_stream ? stream_head : NULL,
+				.data = is_stream ? stream_data : NULL,
+				.done = attempt_done}},
+	};
+	memcpy(headers, client->headers, sizeof(call->headers));
 	if (call->accept.length != 0) {
 		headers[1].value = call->accept;
 	}
@@ -705,7 +704,8 @@ void bt_rest_send(struct bt_rest_call *call)
 	}
 	if (call->deadline_ns != INT64_MAX) {
 		/* at least 1 ns: the limiter may have held the call beyond its deadline */
-		request.timeout_ns = BT_MAX(call->deadline_ns - call->sent_at_ns, 1);
+		call->transport.request.timeout_ns =
+			BT_MAX(call->deadline_ns - call->sent_at_ns, 1);
 	}
-	call->transport = bt_transport_start(client->transport, &request);
+	bt_transport_start(client->transport, &call->transport);
 }

@@ -22,7 +22,8 @@ enum bt_rest_state {
 
 struct bt_rest_call {
 	struct bt_rest_client *client;
-	struct bt_transport_call *transport; /* set while running */
+	struct bt_transport_call transport; /* used while running */
+	struct bt_http_header headers[3];   /* of the request */
 	struct bt_rest_handler handler;
 	bool (*may_send)(void *context); /* NULL: always */
 	const char *method;

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "base/links.h"
 #include "base/log.h"
 #include "base/nanoseconds.h"
@@ -135,9 +136,9 @@ static bool transport_exec_check(struct bt_transport *transport, int64_t now_ns,
 	 * sets err if it fails.
 	 */
 	if (exec->run == NULL &&
-		(transport->waiting.first == NULL || is_valid(exec) ||
+		(transport->waiting_first == NULL || is_valid(exec) ||
 			start_run(transport, false, err) != 0)) {
-		return transport->waiting.first != NULL;
+		return transport->waiting_first != NULL;
 	}
 	if (!bt_exec_run_poll(exec->run, now_ns, out_next_ns)) {
 		return false;
@@ -158,67 +159,25 @@ static bool transport_exec_check(struct bt_transport *transport, int64_t now_ns,
 	return true;
 }
 
-static void free_call(struct bt_transport_call *call)
+void bt_transport_ended(struct bt_transport_call *call, const struct bt_http_outcome *outcome)
 {
 	struct bt_transport *transport = call->transport;
-
-	struct bt_transport_calls *calls = call->waits ? &transport->waiting : &transport->live;
-	BT_LIST_REMOVE(calls->first, calls->last, call, previous, next);
-	bt_strbuf_finish(&call->failure);
-	bt_arena_finish(&call->texts);
-	bt_free(call);
-}
-
-static bool may_send(void *context)
-{
-	const struct bt_transport_call *call = context;
-
-	return call->handler.may_send(call->handler.context);
-}
-
-static void handle_head(void *context, struct bt_http_transfer *transfer, uint16_t code)
-{
-	struct bt_transport_call *call = context;
-
-	call->handler.head(call->handler.context, transfer, code);
-}
-
-static void handle_data(void *context, struct bt_http_transfer *transfer, struct bt_str bytes)
-{
-	struct bt_transport_call *call = context;
-
-	call->handler.data(call->handler.context, transfer, bytes);
-}
-
-static void end_call(struct bt_transport_call *call, struct bt_http_transfer *transfer,
-	const struct bt_http_outcome *outcome)
-{
-	call->ending = true;
-	call->handler.done(call->handler.context, transfer, outcome);
-	free_call(call);
-}
-
-static void transfer_done(
-	void *context, struct bt_http_transfer *transfer, const struct bt_http_outcome *outcome)
-{
-	struct bt_transport_call *call = context;
+	const struct bt_transport_exec *exec = &transport->exec;
 
 	if (outcome->answered && call->is_paced) {
-		bt_pace_answered(&call->transport->pace, outcome->latency_ns,
-			bt_loop_now_ns(call->transport->loop));
+		bt_pace_answered(
+			&transport->pace, outcome->latency_ns, bt_loop_now_ns(transport->loop));
 	}
 	if (outcome->answered && outcome->code == 401 && call->generation != 0) {
 		/* Run the plugin again, unless its credentials are newer than the request's. */
-		const struct bt_transport_exec *exec = &call->transport->exec;
 		struct berth_error cause = BERTH_ERROR_INIT;
 		if (exec->active && exec->run == NULL && call->generation == exec->generation &&
-			start_run(call->transport, true, &cause) != 0) {
+			start_run(transport, true, &cause) != 0) {
 			BT_LOG_TEXT(BT_LOG_SEVERITY_ERROR, "refreshing credentials: %s",
 				berth_error_message(&cause));
 			berth_error_finish(&cause);
 		}
 	}
-	end_call(call, transfer, outcome);
 }
 
 void bt_transport_refresh(struct bt_transport *transport, int64_t now_ns)
@@ -229,9 +188,10 @@ void bt_transport_refresh(struct bt_transport *transport, int64_t now_ns)
 	}
 }
 
-static void begin(struct bt_transport_call *call, const struct bt_transport_request *request)
+static void begin(struct bt_transport_call *call)
 {
 	struct bt_transport *transport = call->transport;
+	const struct bt_transport_request *request = &call->request;
 	uint32_t own_count;
 
 	bt_transport_refresh(transport, bt_loop_now_ns(transport->loop));
@@ -260,11 +220,7 @@ static void begin(struct bt_transport_call *call, const struct bt_transport_requ
 		.head_silence_ns = transport->silence_ns,
 		.body_silence_ns = request->is_endless ? 0 : transport->silence_ns,
 		.body_bytes_max = request->body_bytes_max,
-		.handler = {.context = call,
-			.may_send = call->handler.may_send != NULL ? may_send : NULL,
-			.head = call->handler.head != NULL ? handle_head : NULL,
-			.data = call->handler.data != NULL ? handle_data : NULL,
-			.done = transfer_done},
+		.handler = request->handler,
 	};
 	call->generation = transport->exec.active ? transport->exec.generation : 0;
 	call->is_paced = request->handler.data == NULL && request->timeout_ns <= 0;
@@ -272,110 +228,65 @@ static void begin(struct bt_transport_call *call, const struct bt_transport_requ
 		bt_http_client_start(call->is_paced ? transport->calls : transport->streams, &http);
 }
 
-/*
- * Queues the request until credentials are ready, or to report in a later turn that it cannot
- * start.
- */
-static void queue_call(struct bt_transport_call *call, const struct bt_transport_request *request)
+void bt_transport_start(struct bt_transport *transport, struct bt_transport_call *call)
 {
-	struct bt_transport *transport = call->transport;
+	const struct bt_transport_exec *exec = &transport->exec;
 
-	struct bt_transport_request *kept = &call->request;
-	struct bt_arena *texts = &call->texts;
-	struct bt_http_header *headers =
-		BT_ARENA_NEW_ARRAY(texts, struct bt_http_header, request->header_count);
-
-	*kept = *request;
-	kept->method = bt_arena_str(texts, bt_str_from(request->method)).data;
-	kept->path = bt_arena_str(texts, request->path);
-	kept->query = bt_arena_str(texts, request->query);
-	kept->body = bt_arena_str(texts, request->body);
-	for (uint32_t i = 0; i < request->header_count; i++) {
-		headers[i].name = bt_arena_str(texts, bt_str_from(request->headers[i].name)).data;
-		headers[i].value = bt_arena_str(texts, request->headers[i].value);
+	call->transport = transport;
+	if (transport->tls.pair_error.code == 0 &&
+		(!exec->active || (exec->run == NULL && is_valid(exec)))) {
+		begin(call);
+		return;
 	}
-	kept->headers = headers;
+	/*
+	 * bt_transport_check starts the call or reports that it cannot start, in a later turn; it
+	 * also starts the plugin
+	 */
+	bt_transport_refresh(transport, bt_loop_now_ns(transport->loop));
 	call->ticket = ++transport->ticket;
-	if (transport->tls.pair_error.code != 0) {
-		bt_transport_refresh(transport, bt_loop_now_ns(transport->loop));
-		bt_strbuf_append_c(&call->failure, berth_error_message(&transport->tls.pair_error));
-	}
+	BT_LIST_APPEND(transport->waiting_first, transport->waiting_last, call, previous, next);
 	bt_loop_call_at(transport->loop, 0);
 }
 
-struct bt_transport_call *bt_transport_start(
-	struct bt_transport *transport, const struct bt_transport_request *request)
+static void leave_queue(struct bt_transport_call *call)
 {
-	struct bt_transport_call *call = BT_NEW(struct bt_transport_call);
+	struct bt_transport *transport = call->transport;
 
-	call->transport = transport;
-	call->handler = request->handler;
-	const struct bt_transport_exec *exec = &transport->exec;
-	/* transport_exec_check starts a run of the plugin and reports its errors, in a later turn
-	 */
-	call->waits = transport->tls.pair_error.code != 0 ||
-		(exec->active && (exec->run != NULL || !is_valid(exec)));
-	struct bt_transport_calls *calls = call->waits ? &transport->waiting : &transport->live;
-	BT_LIST_APPEND(calls->first, calls->last, call, previous, next);
-	if (call->waits) {
-		queue_call(call, request);
-	} else {
-		begin(call, request);
-	}
-	return call;
+	BT_LIST_REMOVE(transport->waiting_first, transport->waiting_last, call, previous, next);
+	call->ticket = 0;
 }
 
 void bt_transport_cancel(struct bt_transport_call *call)
 {
-	if (call->ending) {
-		return;
-	}
-	if (call->transfer != NULL) {
+	if (call->ticket != 0) {
+		leave_queue(call);
+	} else {
 		bt_http_transfer_cancel(call->transfer);
 	}
-	free_call(call);
 }
 
-struct bt_str bt_transport_header(const struct bt_transport_call *call, const char *name)
-{
-	return call->transfer != NULL ? bt_http_transfer_header(call->transfer, name)
-				      : (struct bt_str){0};
-}
-
-void bt_transport_each_header(const struct bt_transport_call *call, const char *name,
-	void (*take)(void *context, struct bt_str value), void *context)
-{
-	if (call->transfer != NULL) {
-		bt_http_transfer_each_header(call->transfer, name, take, context);
-	}
-}
-
+/** Starts a waiting call, or reports why it cannot start. err: of the plugin. */
 static void release(struct bt_transport_call *call, const struct berth_error *err)
 {
-	struct bt_transport *transport = call->transport;
-	struct bt_transport_calls *waiting = &transport->waiting;
-	struct bt_transport_calls *live = &transport->live;
+	const struct berth_error *pair_error = &call->transport->tls.pair_error;
+	struct bt_strbuf failure = {0};
 
-	BT_LIST_REMOVE(waiting->first, waiting->last, call, previous, next);
-	call->waits = false;
-	BT_LIST_APPEND(live->first, live->last, call, previous, next);
-	if (err->code != 0 && call->failure.length == 0) {
-		bt_strbuf_printf(
-			&call->failure, "getting credentials: %s", berth_error_message(err));
-	}
-	if (call->failure.length != 0) {
-		/* report the failure instead of starting */
-		const struct bt_http_outcome outcome = {
-			.failure = BT_HTTP_FAILURE_OTHER,
-			.body = BT_STR(""),
-			.message = bt_strbuf_c(&call->failure),
-		};
-
-		end_call(call, NULL, &outcome);
+	leave_queue(call);
+	if (pair_error->code != 0) {
+		bt_strbuf_append_c(&failure, berth_error_message(pair_error));
+	} else if (err->code != 0) {
+		bt_strbuf_printf(&failure, "getting credentials: %s", berth_error_message(err));
+	} else {
+		begin(call);
 		return;
 	}
-	begin(call, &call->request);
-	bt_arena_finish(&call->texts);
+	const struct bt_http_outcome outcome = {
+		.failure = BT_HTTP_FAILURE_OTHER,
+		.body = BT_STR(""),
+		.message = bt_strbuf_c(&failure),
+	};
+	call->request.handler.done(call->request.handler.context, NULL, &outcome);
+	bt_strbuf_finish(&failure);
 }
 
 static void allow_calls(struct bt_transport *transport, uint32_t calls_max)
@@ -398,7 +309,7 @@ int64_t bt_transport_check(void *context, int64_t now_ns)
 	struct berth_error cause = BERTH_ERROR_INIT;
 	int64_t next_ns;
 	int64_t exec_next_ns = INT64_MAX;
-	bool ready = transport->waiting.first != NULL;
+	bool ready = transport->waiting_first != NULL;
 
 	if (bt_tls_material_check(&transport->tls, now_ns, &next_ns) == BT_TLS_CUT) {
 		transport_apply_tls(transport, true);
@@ -413,9 +324,9 @@ int64_t bt_transport_check(void *context, int64_t now_ns)
 		 */
 		uint64_t last = transport->ticket;
 
-		while (transport->waiting.first != NULL &&
-			transport->waiting.first->ticket <= last) {
-			release(transport->waiting.first, &cause);
+		while (transport->waiting_first != NULL &&
+			transport->waiting_first->ticket <= last) {
+			release(transport->waiting_first, &cause);
 		}
 	}
 	berth_error_finish(&cause);
@@ -527,12 +438,7 @@ void bt_transport_destroy(struct bt_transport *transport)
 	if (transport == NULL) {
 		return;
 	}
-	while (transport->waiting.first != NULL) {
-		bt_transport_cancel(transport->waiting.first);
-	}
-	while (transport->live.first != NULL) {
-		bt_transport_cancel(transport->live.first);
-	}
+	BT_ASSERT(transport->waiting_first == NULL);
 	bt_loop_remove_worker(transport->loop, transport);
 	bt_http_client_destroy(transport->calls);
 	bt_http_client_destroy(transport->streams);

@@ -26,7 +26,7 @@ struct bt_transport_options {
  */
 BT_MUST_USE int bt_transport_create(const struct bt_transport_options *options,
 	struct bt_transport **out_transport, struct berth_error *err);
-/** Cancels running calls. Must not be called within a call's callback. NULL accepted. */
+/** All calls must have ended. NULL accepted. */
 void bt_transport_destroy(struct bt_transport *transport);
 const struct bt_client_config *bt_transport_config(const struct bt_transport *transport);
 
@@ -53,18 +53,26 @@ struct bt_transport_request {
 	struct bt_http_client_handler handler;
 };
 
-struct bt_transport_call;
-/** Copies the request. Callbacks never run within this function. */
-BT_MUST_USE struct bt_transport_call *bt_transport_start(
-	struct bt_transport *transport, const struct bt_transport_request *request);
-/** Cancels the call; no callback follows. No effect within its `done`. */
-void bt_transport_cancel(struct bt_transport_call *call);
 /**
- * Returns a header of the answer, like bt_http_transfer_header; absent while the call has no
- * transfer.
+ * One request, from bt_transport_start to `done` of its handler or bt_transport_cancel. The owner
+ * sets `request`, whose texts and headers stay valid meanwhile; all other members are zero before
+ * the start, and private.
  */
-struct bt_str bt_transport_header(const struct bt_transport_call *call, const char *name);
-/** Passes each header of this name in the answer to take, like bt_http_transfer_each_header. */
-void bt_transport_each_header(const struct bt_transport_call *call, const char *name,
-	void (*take)(void *context, struct bt_str value), void *context);
+struct bt_transport_call {
+	struct bt_transport_request request;
+	struct bt_transport *transport;
+	struct bt_http_transfer *transfer; /* NULL: waits for credentials */
+	uint32_t generation; /* generation of the plugin's credentials in use; 0: none */
+	bool is_paced;       /* uses bt_transport.calls */
+	uint64_t ticket;     /* while the call waits; increases from call to call */
+	struct bt_transport_call *previous; /* in the list of waiting calls */
+	struct bt_transport_call *next;
+};
+
+/** Starts the call. Callbacks never run within this function. */
+void bt_transport_start(struct bt_transport *transport, struct bt_transport_call *call);
+/** Must be called first in `done` of the handler. */
+void bt_transport_ended(struct bt_transport_call *call, const struct bt_http_outcome *outcome);
+/** Cancels a call that has not ended; no callback follows. */
+void bt_transport_cancel(struct bt_transport_call *call);
 #endif

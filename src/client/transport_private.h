@@ -104,31 +104,6 @@ const struct bt_http_header *bt_authorization_headers(
  */
 #define BT_TRANSPORT_SILENCE_NS INT64_C(90000000000)
 
-struct bt_transport_call {
-	struct bt_transport *transport;
-	struct bt_http_transfer *transfer; /* NULL: not started, or over */
-	struct bt_http_client_handler handler;
-	uint32_t generation;      /* generation of the plugin's credentials in use; 0: none */
-	bool waits;               /* waits for credentials: in `waiting`, not in `live` */
-	bool ending;              /* `done` is being called */
-	bool is_paced;            /* uses bt_transport.calls */
-	struct bt_strbuf failure; /* error to report instead of starting */
-	struct bt_transport_call *previous; /* in live or waiting */
-	struct bt_transport_call *next;
-	/*
-	 * Set while the call waits. ticket: increases from call to call; texts: holds the texts and
-	 * headers of `request`.
-	 */
-	uint64_t ticket;
-	struct bt_transport_request request;
-	struct bt_arena texts;
-};
-
-struct bt_transport_calls {
-	struct bt_transport_call *first;
-	struct bt_transport_call *last;
-};
-
 /** Credential plugin and its cached credentials. */
 struct bt_transport_exec {
 	bool active;
@@ -161,8 +136,8 @@ struct bt_transport {
 	struct bt_authorization authorization;
 	struct bt_tls_material tls;
 	struct bt_transport_exec exec;
-	struct bt_transport_calls live;
-	struct bt_transport_calls waiting;
+	struct bt_transport_call *waiting_first; /* calls that wait for credentials */
+	struct bt_transport_call *waiting_last;
 	uint64_t ticket;                       /* number of the last call that waited */
 	BT_VEC(struct bt_http_header) headers; /* buffer for starting a call */
 	struct bt_strbuf url;                  /* buffer, begins with the base URL */

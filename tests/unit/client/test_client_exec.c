@@ -223,16 +223,16 @@ START_TEST(test_client_exec__edge_13_17_a_new_certificate_cuts_connections)
 {
 	const struct fixture_answer answers[] = {{.later = true}, {.code = 200, .body = "{}"}};
 	uint32_t cut = 0;
-	const struct bt_transport_request request = {.method = "GET",
-		.path = BT_STR("/watch"),
-		.query = BT_STR(""),
-		.handler = {.context = &cut, .done = count_done}};
+	struct bt_transport_call call = {.request = {.method = "GET",
+						 .path = BT_STR("/watch"),
+						 .query = BT_STR(""),
+						 .handler = {.context = &cut, .done = count_done}}};
 
 	start_with("", TOKEN_EXPIRED, "");
 	fixture.answers = answers;
 	fixture.answer_count = 2;
 	write_pair(&fixture.certificate);
-	ck_assert_ptr_nonnull(bt_transport_start(fixture.transport, &request));
+	bt_transport_start(fixture.transport, &call);
 	fixture_wait(&fixture, &fixture.request_count, 1);
 	get(1);
 	ck_assert_uint_eq(size_of("runs"), 2);

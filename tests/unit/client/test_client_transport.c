@@ -46,6 +46,8 @@ static void expect_authorization(uint32_t index, const char *value)
 /* --- requests without the rest client, which would retry them --- */
 
 struct plain {
+	struct bt_transport_call call;
+	struct bt_http_header header;
 	uint32_t done_count;
 	enum bt_http_failure failure;
 	struct bt_strbuf message;
@@ -57,23 +59,23 @@ static void plain_done(
 	struct plain *plain = context;
 
 	(void)transfer;
+	bt_transport_ended(&plain->call, outcome);
 	plain->done_count++;
 	plain->failure = outcome->failure;
 	bt_strbuf_reset(&plain->message);
 	bt_strbuf_append_c(&plain->message, outcome->message);
 }
 
-static struct bt_transport_call *plain_get(const char *path, struct plain *plain)
+static void plain_get(const char *path, struct plain *plain)
 {
-	const struct bt_http_header header = {"X-Own", BT_STR("1")};
-	const struct bt_transport_request request = {.method = "GET",
+	plain->header = (struct bt_http_header){"X-Own", BT_STR("1")};
+	plain->call.request = (struct bt_transport_request){.method = "GET",
 		.path = bt_str_from(path),
 		.query = BT_STR("a=b"),
-		.headers = &header,
+		.headers = &plain->header,
 		.header_count = 1,
 		.handler = {.context = plain, .done = plain_done}};
-
-	return bt_transport_start(fixture.transport, &request);
+	bt_transport_start(fixture.transport, &plain->call);
 }
 
 /* --- errors that are fatal at start --- */
@@ -275,7 +277,7 @@ START_TEST(test_client_transport__certificates_are_read_again)
 	fixture.answers = &later;
 	fixture.answer_count = 1;
 	now_ns = bt_loop_now_ns(fixture.loop);
-	(void)plain_get("/watch", &plain);
+	plain_get("/watch", &plain);
 	fixture_wait(&fixture, &fixture.request_count, 1);
 	(void)bt_transport_check(fixture.transport, now_ns + 301 * BT_NS_PER_SECOND);
 	ck_assert_uint_eq(fixture_log_count("Certificate rotation detected"), 0);
