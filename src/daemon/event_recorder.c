@@ -98,54 +98,24 @@ void bt_event_record_append_name(const struct bt_event_record *record, struct bt
 	bt_strbuf_append_uuid(out, high, low);
 }
 
-static void write_part(struct bt_json_writer *writer, const char *name,
-	const struct bt_event_record *record, enum bt_event_part part)
+static void write_series(struct bt_json_writer *writer, uint32_t series_count, int64_t series_ns,
+	struct bt_arena *arena)
 {
-	bt_json_write_member(writer, name, bt_event_record_part(record, part));
+	bt_json_write(writer, "series: {count: %d, lastObservedTime: %s}", (int64_t)series_count,
+		bt_micro_time_text(arena, series_ns));
 }
 
-static void write_time(struct bt_json_writer *writer, const char *name, int64_t time_ns,
-	void (*format)(const struct bt_time *time, struct bt_strbuf *out))
+/** Write the members of the reference to the regarding object, and the closing brace. */
+static void write_reference(struct bt_json_writer *writer, const struct bt_event_record *record)
 {
-	struct bt_time time = {
-		time_ns / BT_NS_PER_SECOND, (int32_t)(time_ns % BT_NS_PER_SECOND), true};
-	struct bt_strbuf text = {0};
-	format(&time, &text);
-	bt_json_write_member(writer, name, bt_strbuf_str(&text));
-	bt_strbuf_finish(&text);
-}
-
-static void write_series_member(
-	struct bt_json_writer *writer, uint32_t series_count, int64_t series_ns)
-{
-	bt_json_begin_member_object(writer, "series");
-	bt_json_write_member_int64(writer, "count", series_count);
-	write_time(writer, "lastObservedTime", series_ns, bt_micro_time_format);
-	bt_json_end_object(writer);
-}
-
-static void write_metadata(
-	struct bt_json_writer *writer, const struct bt_event_record *record, struct bt_str name)
-{
-	bt_json_begin_member_object(writer, "metadata");
-	bt_json_write_member(writer, "name", name);
-	bt_json_write_member(writer, "namespace", bt_event_record_namespace(record));
-	bt_json_end_object(writer);
-}
-
-static void write_reference(
-	struct bt_json_writer *writer, const char *name, const struct bt_event_record *record)
-{
-	bt_json_begin_member_object(writer, name);
-	write_part(writer, "kind", record, BT_EVENT_KIND);
-	if (record->lengths[BT_EVENT_NAMESPACE] != 0) {
-		write_part(writer, "namespace", record, BT_EVENT_NAMESPACE);
-	}
-	write_part(writer, "name", record, BT_EVENT_NAME);
-	write_part(writer, "uid", record, BT_EVENT_UID);
-	write_part(writer, "apiVersion", record, BT_EVENT_API_VERSION);
-	write_part(writer, "resourceVersion", record, BT_EVENT_RESOURCE_VERSION);
-	bt_json_end_object(writer);
+	bt_json_write(writer,
+		"kind: %s, namespace?: %s, name: %s, uid: %s, apiVersion: %s, resourceVersion: %s}",
+		bt_event_record_part(record, BT_EVENT_KIND),
+		bt_event_record_part(record, BT_EVENT_NAMESPACE),
+		bt_event_record_part(record, BT_EVENT_NAME),
+		bt_event_record_part(record, BT_EVENT_UID),
+		bt_event_record_part(record, BT_EVENT_API_VERSION),
+		bt_event_record_part(record, BT_EVENT_RESOURCE_VERSION));
 }
 
 void bt_event_record_write(const struct bt_event_record *record, struct bt_str host,
@@ -153,79 +123,75 @@ void bt_event_record_write(const struct bt_event_record *record, struct bt_str h
 {
 	struct bt_json_writer writer;
 	struct bt_strbuf name = {0};
+	struct bt_arena arena = {0};
+	struct bt_str controller = bt_event_record_part(record, BT_EVENT_CONTROLLER);
 	bt_event_record_append_name(record, &name);
 	bt_json_writer_init(&writer, out, 0);
-	bt_json_begin_object(&writer);
-	bt_json_write_member_c(&writer, "kind", "Event");
-	bt_json_write_member_c(&writer, "apiVersion", "events.k8s.io/v1");
-	write_metadata(&writer, record, bt_strbuf_str(&name));
-	write_time(&writer, "eventTime", record->time_ns, bt_micro_time_format);
+	bt_json_write(&writer,
+		"{kind: 'Event', apiVersion: 'events.k8s.io/v1', metadata: {name: %s, namespace: "
+		"%s}, eventTime: %s",
+		bt_strbuf_str(&name), bt_event_record_namespace(record),
+		bt_micro_time_text(&arena, record->time_ns));
 	if (series_count > 1) {
-		write_series_member(&writer, series_count, series_ns);
+		write_series(&writer, series_count, series_ns, &arena);
 	}
-	write_part(&writer, "reportingController", record, BT_EVENT_CONTROLLER);
-	struct bt_strbuf instance = {0};
-	bt_strbuf_append_str(&instance, bt_event_record_part(record, BT_EVENT_CONTROLLER));
-	bt_strbuf_append_char(&instance, '-');
-	bt_strbuf_append_str(&instance, host);
-	bt_json_write_member(&writer, "reportingInstance", bt_strbuf_str(&instance));
-	bt_strbuf_finish(&instance);
-	write_part(&writer, "action", record, BT_EVENT_ACTION);
-	write_part(&writer, "reason", record, BT_EVENT_REASON);
-	write_reference(&writer, "regarding", record);
-	write_part(&writer, "note", record, BT_EVENT_NOTE);
-	write_part(&writer, "type", record, BT_EVENT_TYPE);
-	bt_json_end_object(&writer);
+	bt_json_write(&writer,
+		"reportingController: %s, reportingInstance: %s, action: %s, reason: %s, "
+		"regarding: {",
+		controller,
+		bt_arena_printf(&arena, "%.*s-%.*s", BT_STR_ARG(controller), BT_STR_ARG(host)),
+		bt_event_record_part(record, BT_EVENT_ACTION),
+		bt_event_record_part(record, BT_EVENT_REASON));
+	write_reference(&writer, record);
+	bt_json_write(&writer, "note: %s, type: %s}", bt_event_record_part(record, BT_EVENT_NOTE),
+		bt_event_record_part(record, BT_EVENT_TYPE));
+	bt_arena_finish(&arena);
 	bt_strbuf_finish(&name);
 }
 
 void bt_event_record_write_series(uint32_t series_count, int64_t series_ns, struct bt_strbuf *out)
 {
 	struct bt_json_writer writer;
+	struct bt_arena arena = {0};
 	bt_json_writer_init(&writer, out, 0);
 	bt_json_begin_object(&writer);
-	write_series_member(&writer, series_count, series_ns);
+	write_series(&writer, series_count, series_ns, &arena);
 	bt_json_end_object(&writer);
+	bt_arena_finish(&arena);
 }
 
 void bt_event_record_write_core(const struct bt_event_record *record, struct bt_str name,
 	const struct bt_event_counts *counts, struct bt_strbuf *out)
 {
 	struct bt_json_writer writer;
+	struct bt_arena arena = {0};
+	struct bt_str controller = bt_event_record_part(record, BT_EVENT_CONTROLLER);
 	bt_json_writer_init(&writer, out, 0);
-	bt_json_begin_object(&writer);
-	bt_json_write_member_c(&writer, "kind", "Event");
-	bt_json_write_member_c(&writer, "apiVersion", "v1");
-	write_metadata(&writer, record, name);
-	write_reference(&writer, "involvedObject", record);
-	write_part(&writer, "reason", record, BT_EVENT_REASON);
-	bt_json_write_member(&writer, "message", counts->message);
-	bt_json_begin_member_object(&writer, "source");
-	write_part(&writer, "component", record, BT_EVENT_CONTROLLER);
-	bt_json_end_object(&writer);
-	write_time(&writer, "firstTimestamp", counts->first_ns, bt_time_format);
-	write_time(&writer, "lastTimestamp", counts->last_ns, bt_time_format);
-	bt_json_write_member_int64(&writer, "count", counts->count);
-	write_part(&writer, "type", record, BT_EVENT_TYPE);
-	bt_json_write_name_c(&writer, "eventTime");
-	bt_json_write_null(&writer);
-	write_part(&writer, "reportingComponent", record, BT_EVENT_CONTROLLER);
-	bt_json_write_member_c(&writer, "reportingInstance", "");
-	bt_json_end_object(&writer);
+	bt_json_write(&writer,
+		"{kind: 'Event', apiVersion: 'v1', metadata: {name: %s, namespace: %s}, "
+		"involvedObject: {",
+		name, bt_event_record_namespace(record));
+	write_reference(&writer, record);
+	bt_json_write(&writer,
+		"reason: %s, message: %s, source: {component: %s}, firstTimestamp: %s, "
+		"lastTimestamp: %s, count: %d, type: %s, eventTime: null, reportingComponent: %s, "
+		"reportingInstance: ''}",
+		bt_event_record_part(record, BT_EVENT_REASON), counts->message, controller,
+		bt_time_text(&arena, counts->first_ns), bt_time_text(&arena, counts->last_ns),
+		(int64_t)counts->count, bt_event_record_part(record, BT_EVENT_TYPE), controller);
+	bt_arena_finish(&arena);
 }
 
 void bt_event_record_write_counts(
 	const struct bt_event_counts *counts, bool with_message, struct bt_strbuf *out)
 {
 	struct bt_json_writer writer;
+	struct bt_arena arena = {0};
 	bt_json_writer_init(&writer, out, 0);
-	bt_json_begin_object(&writer);
-	bt_json_write_member_int64(&writer, "count", counts->count);
-	write_time(&writer, "lastTimestamp", counts->last_ns, bt_time_format);
-	if (with_message) {
-		bt_json_write_member(&writer, "message", counts->message);
-	}
-	bt_json_end_object(&writer);
+	bt_json_write(&writer, "{count: %d, lastTimestamp: %s", (int64_t)counts->count,
+		bt_time_text(&arena, counts->last_ns));
+	bt_json_write(&writer, with_message ? "message: %s}" : "}", counts->message);
+	bt_arena_finish(&arena);
 }
 
 #define FORGET_AFTER_NS (360 * BT_NS_PER_SECOND)
