@@ -21,11 +21,8 @@
 
 void bt_certificate_pair_finish(struct bt_certificate_pair *pair)
 {
-	if (pair->key.data != NULL) {
-		gnutls_memset(pair->key.data, 0, pair->key.length);
-	}
 	bt_strbuf_finish(&pair->certificate);
-	bt_strbuf_finish(&pair->key);
+	bt_strbuf_finish_wiped(&pair->key);
 }
 
 static int set_tls_error(struct berth_error *err, const char *what, int code)
@@ -61,10 +58,9 @@ static int draft_init(struct draft *draft, struct berth_error *err)
 static int draft_read(
 	struct draft *draft, const struct bt_certificate_pair *pair, struct berth_error *err)
 {
-	gnutls_datum_t certificate = {
-		(unsigned char *)pair->certificate.data, (unsigned int)pair->certificate.length};
-	gnutls_datum_t key = {(unsigned char *)pair->key.data, (unsigned int)pair->key.length};
-	if (certificate.data == NULL || key.data == NULL) {
+	gnutls_datum_t certificate = bt_datum(bt_strbuf_str(&pair->certificate));
+	gnutls_datum_t key = bt_datum(bt_strbuf_str(&pair->key));
+	if (pair->certificate.data == NULL || pair->key.data == NULL) {
 		return bt_error_set(err, BERTH_ERR_INVALID, "no certificate, or no key");
 	}
 	int result = draft_init(draft, err);
@@ -124,6 +120,39 @@ static int set_common_fields(struct draft *draft, const char *common_name, const
 	return code;
 }
 
+/** What a certificate may be used for. */
+struct usage {
+	bool is_ca;
+	unsigned int key_usage; /* GNUTLS_KEY_* */
+	bool for_clients;
+	bool for_servers;
+};
+
+/** Sets the usage and signs the certificate; issuer NULL: the certificate signs itself. */
+static int sign(const struct draft *draft, const struct draft *issuer, const struct usage *usage)
+{
+	gnutls_x509_crt_t made = draft->certificate;
+	unsigned char id[32];
+	size_t id_length = sizeof(id);
+	int code = gnutls_x509_crt_set_basic_constraints(made, usage->is_ca, -1);
+	code = code != 0 ? code : gnutls_x509_crt_set_key_usage(made, usage->key_usage);
+	if (code == 0 && usage->for_clients) {
+		code = gnutls_x509_crt_set_key_purpose_oid(made, GNUTLS_KP_TLS_WWW_CLIENT, 0);
+	}
+	if (code == 0 && usage->for_servers) {
+		code = gnutls_x509_crt_set_key_purpose_oid(made, GNUTLS_KP_TLS_WWW_SERVER, 0);
+	}
+	if (code == 0 && issuer != NULL) {
+		code = gnutls_x509_crt_get_subject_key_id(
+			issuer->certificate, id, &id_length, NULL);
+		code = code != 0 ? code : gnutls_x509_crt_set_authority_key_id(made, id, id_length);
+	}
+	issuer = issuer != NULL ? issuer : draft;
+	return code != 0 ? code
+			 : gnutls_x509_crt_sign2(
+				   made, issuer->certificate, issuer->key, GNUTLS_DIG_SHA256, 0);
+}
+
 static int write_pair(const struct draft *draft, struct bt_certificate_pair *out_pair)
 {
 	gnutls_datum_t certificate = {NULL, 0};
@@ -144,34 +173,6 @@ static int write_pair(const struct draft *draft, struct bt_certificate_pair *out
 	return code;
 }
 
-static int make_ca(const char *common_name, const struct span *span,
-	struct bt_certificate_pair *out_pair, struct berth_error *err)
-{
-	struct draft draft BT_CLEANUP(draft_finish) = {NULL, NULL};
-	int result = draft_init(&draft, err);
-	if (result != 0) {
-		return result;
-	}
-	int code = set_common_fields(&draft, common_name, span);
-	code = code != 0 ? code : gnutls_x509_crt_set_basic_constraints(draft.certificate, 1, -1);
-	code = code != 0 ? code
-			 : gnutls_x509_crt_set_key_usage(draft.certificate,
-				   GNUTLS_KEY_KEY_CERT_SIGN | GNUTLS_KEY_CRL_SIGN |
-					   GNUTLS_KEY_DIGITAL_SIGNATURE);
-	code = code != 0 ? code
-			 : gnutls_x509_crt_sign2(draft.certificate, draft.certificate, draft.key,
-				   GNUTLS_DIG_SHA256, 0);
-	code = code != 0 ? code : write_pair(&draft, out_pair);
-	return code == 0 ? 0 : set_tls_error(err, "making a certificate authority", code);
-}
-
-int bt_certificate_make_ca(const char *common_name, int64_t now_seconds,
-	struct bt_certificate_pair *out_pair, struct berth_error *err)
-{
-	struct span span = {now_seconds - DAY_SECONDS, now_seconds + CA_DAYS * DAY_SECONDS};
-	return make_ca(common_name, &span, out_pair, err);
-}
-
 static int add_name(gnutls_x509_crt_t certificate, const char *name)
 {
 	unsigned char address[16];
@@ -187,27 +188,27 @@ static int add_name(gnutls_x509_crt_t certificate, const char *name)
 		(unsigned int)strlen(name), GNUTLS_FSAN_APPEND);
 }
 
-/** Inputs of a server certificate. */
-struct server_plan {
+/** Inputs of a certificate with a new key. */
+struct plan {
 	const char *common_name;
-	const char *const *names;
+	const char *const *names; /* for subjectAltName */
 	uint32_t name_count;
 	struct span span;
 };
 
-static int make_server(const struct bt_certificate_pair *ca, const struct server_plan *plan,
+/** Makes a server's pair, signed by the CA; ca NULL: makes a CA. */
+static int make_pair(const struct bt_certificate_pair *ca, const struct plan *plan,
 	struct bt_certificate_pair *out_pair, struct berth_error *err)
 {
+	static const struct usage of_ca = {.is_ca = true,
+		.key_usage = GNUTLS_KEY_KEY_CERT_SIGN | GNUTLS_KEY_CRL_SIGN |
+			GNUTLS_KEY_DIGITAL_SIGNATURE};
+	static const struct usage of_server = {
+		.key_usage = GNUTLS_KEY_DIGITAL_SIGNATURE, .for_servers = true};
 	struct draft authority BT_CLEANUP(draft_finish) = {NULL, NULL};
 	struct draft draft BT_CLEANUP(draft_finish) = {NULL, NULL};
-	unsigned char id[32];
-	size_t id_length = sizeof(id);
-	BT_ASSERT(plan->name_count != 0);
-	int result = draft_read(&authority, ca, err);
-	if (result != 0) {
-		return result;
-	}
-	result = draft_init(&draft, err);
+	int result = ca != NULL ? draft_read(&authority, ca, err) : 0;
+	result = result != 0 ? result : draft_init(&draft, err);
 	if (result != 0) {
 		return result;
 	}
@@ -215,36 +216,40 @@ static int make_server(const struct bt_certificate_pair *ca, const struct server
 	for (uint32_t i = 0; i < plan->name_count && code == 0; i++) {
 		code = add_name(draft.certificate, plan->names[i]);
 	}
-	code = code != 0 ? code : gnutls_x509_crt_set_basic_constraints(draft.certificate, 0, -1);
-	code = code != 0
-		? code
-		: gnutls_x509_crt_set_key_usage(draft.certificate, GNUTLS_KEY_DIGITAL_SIGNATURE);
-	code = code != 0 ? code
-			 : gnutls_x509_crt_set_key_purpose_oid(
-				   draft.certificate, GNUTLS_KP_TLS_WWW_SERVER, 0);
-	code = code != 0
-		? code
-		: gnutls_x509_crt_get_subject_key_id(authority.certificate, id, &id_length, NULL);
-	code = code != 0 ? code
-			 : gnutls_x509_crt_set_authority_key_id(draft.certificate, id, id_length);
-	code = code != 0 ? code
-			 : gnutls_x509_crt_sign2(draft.certificate, authority.certificate,
-				   authority.key, GNUTLS_DIG_SHA256, 0);
+	if (code == 0) {
+		code = ca != NULL ? sign(&draft, &authority, &of_server)
+				  : sign(&draft, NULL, &of_ca);
+	}
 	code = code != 0 ? code : write_pair(&draft, out_pair);
-	return code == 0 ? 0 : set_tls_error(err, "making a server certificate", code);
+	return code == 0 ? 0
+			 : set_tls_error(err,
+				   ca != NULL ? "making a server certificate"
+					      : "making a certificate authority",
+				   code);
+}
+
+int bt_certificate_make_ca(const char *common_name, int64_t now_seconds,
+	struct bt_certificate_pair *out_pair, struct berth_error *err)
+{
+	struct plan plan = {
+		.common_name = common_name,
+		.span = {now_seconds - DAY_SECONDS, now_seconds + CA_DAYS * DAY_SECONDS},
+	};
+	return make_pair(NULL, &plan, out_pair, err);
 }
 
 int bt_certificate_make_server(const struct bt_certificate_pair *ca, const char *const *names,
 	uint32_t name_count, int64_t now_seconds, struct bt_certificate_pair *out_pair,
 	struct berth_error *err)
 {
-	struct server_plan plan = {
+	struct plan plan = {
 		.common_name = "berth",
 		.names = names,
 		.name_count = name_count,
 		.span = {now_seconds - DAY_SECONDS, now_seconds + SERVER_DAYS * DAY_SECONDS},
 	};
-	return make_server(ca, &plan, out_pair, err);
+	BT_ASSERT(name_count != 0);
+	return make_pair(ca, &plan, out_pair, err);
 }
 
 int bt_certificate_make_serving(const char *address, int64_t now_seconds,
@@ -254,20 +259,20 @@ int bt_certificate_make_serving(const char *address, int64_t now_seconds,
 	int64_t from_seconds = now_seconds - HOUR_SECONDS;
 	struct bt_certificate_pair ca = {0};
 	char common_name[64];
-	struct server_plan plan = {
+	struct plan plan = {
 		.common_name = common_name,
-		.names = names,
-		.name_count = address != NULL && strcmp(address, names[1]) != 0 ? 3 : 2,
 		.span = {from_seconds, from_seconds + SERVER_DAYS * DAY_SECONDS},
 	};
 	(void)snprintf(common_name, sizeof(common_name), "localhost-ca@%lld", /* fits */
 		(long long)now_seconds);
-	int result = make_ca(common_name, &plan.span, &ca, err);
+	int result = make_pair(NULL, &plan, &ca, err);
 	if (result != 0) {
 		return result;
 	}
 	(void)snprintf(common_name, sizeof(common_name), "localhost@%lld", (long long)now_seconds);
-	result = make_server(&ca, &plan, out_pair, err);
+	plan.names = names;
+	plan.name_count = address != NULL && strcmp(address, names[1]) != 0 ? 3 : 2;
+	result = make_pair(&ca, &plan, out_pair, err);
 	if (result == 0) {
 		bt_strbuf_append_str(&out_pair->certificate, bt_strbuf_str(&ca.certificate));
 	}
@@ -616,8 +621,12 @@ int bt_certificate_sign_request(const struct bt_certificate_pair *ca, struct bt_
 	struct draft authority BT_CLEANUP(draft_finish) = {NULL, NULL};
 	struct draft draft BT_CLEANUP(draft_finish) = {NULL, NULL};
 	gnutls_x509_crq_t request BT_CLEANUP(request_finish) = NULL;
-	unsigned char id[32];
-	size_t id_length = sizeof(id);
+	const struct usage usage = {
+		.key_usage = GNUTLS_KEY_DIGITAL_SIGNATURE |
+			(terms->key_encipherment ? GNUTLS_KEY_KEY_ENCIPHERMENT : 0u),
+		.for_clients = terms->for_clients,
+		.for_servers = terms->for_servers,
+	};
 	size_t names_length = 0;
 	int result = draft_read(&authority, ca, err);
 	result = result != 0 ? result : read_request(pem, &request, err);
@@ -636,25 +645,7 @@ int bt_certificate_sign_request(const struct bt_certificate_pair *ca, struct bt_
 			NULL) != GNUTLS_E_REQUESTED_DATA_NOT_AVAILABLE) {
 		code = gnutls_x509_crt_set_crq_extension_by_oid(made, request, alt_names, 0);
 	}
-	code = code != 0 ? code : gnutls_x509_crt_set_basic_constraints(made, 0, -1);
-	code = code != 0
-		? code
-		: gnutls_x509_crt_set_key_usage(made,
-			  GNUTLS_KEY_DIGITAL_SIGNATURE |
-				  (terms->key_encipherment ? GNUTLS_KEY_KEY_ENCIPHERMENT : 0u));
-	if (code == 0 && terms->for_clients) {
-		code = gnutls_x509_crt_set_key_purpose_oid(made, GNUTLS_KP_TLS_WWW_CLIENT, 0);
-	}
-	if (code == 0 && terms->for_servers) {
-		code = gnutls_x509_crt_set_key_purpose_oid(made, GNUTLS_KP_TLS_WWW_SERVER, 0);
-	}
-	code = code != 0
-		? code
-		: gnutls_x509_crt_get_subject_key_id(authority.certificate, id, &id_length, NULL);
-	code = code != 0 ? code : gnutls_x509_crt_set_authority_key_id(made, id, id_length);
-	code = code != 0 ? code
-			 : gnutls_x509_crt_sign2(made, authority.certificate, authority.key,
-				   GNUTLS_DIG_SHA256, 0);
+	code = code != 0 ? code : sign(&draft, &authority, &usage);
 	gnutls_datum_t text = {NULL, 0};
 	code = code != 0 ? code : gnutls_x509_crt_export2(made, GNUTLS_X509_FMT_PEM, &text);
 	if (code == 0) {
