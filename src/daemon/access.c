@@ -29,17 +29,6 @@ static bool caller_has_group(const struct bt_caller *caller, struct bt_str group
 
 static const struct bt_str protocol_prefix = BT_STR_INIT("base64url.bearer.authorization.k8s.io.");
 
-/** True if the comma-separated list contains the word, ignoring case. */
-static bool has_item(struct bt_str list, struct bt_str word)
-{
-	while (list.length != 0) {
-		if (bt_str_equal_without_case(bt_str_trim(bt_str_cut(&list, ','), " \t"), word)) {
-			return true;
-		}
-	}
-	return false;
-}
-
 /** Decode base64url without padding. Returns false if the text has another form. */
 static bool decode_url(struct bt_str text, struct bt_arena *arena, struct bt_str *out_bytes)
 {
@@ -97,8 +86,8 @@ static enum bt_bearer bearer_find(
 			return BT_BEARER_TOKEN;
 		}
 	}
-	if (!(has_item(bt_http_header(exchange, "Connection"), BT_STR("upgrade")) &&
-		    has_item(bt_http_header(exchange, "Upgrade"), BT_STR("websocket")))) {
+	if (!bt_http_is_websocket_upgrade(
+		    bt_http_header(exchange, "Connection"), bt_http_header(exchange, "Upgrade"))) {
 		return BT_BEARER_NONE;
 	}
 	struct protocols protocols = {.arena = arena};
@@ -154,7 +143,8 @@ struct outcome_metrics {
 };
 
 struct bt_access_rules {
-	struct bt_access_setup setup;
+	const struct bt_endpoints_options *options;
+	const struct bt_trust *trust;
 	struct bt_reviewer *token_reviewer;  /* NULL: tokens are ignored */
 	struct bt_reviewer *access_reviewer; /* NULL: callers are denied unless always allowed */
 	struct outcome_metrics authentications;
@@ -165,7 +155,7 @@ struct bt_access_rules {
 static void count_outcome(const struct bt_access_rules *access,
 	const struct outcome_metrics *metrics, int64_t begun_ns, struct bt_str result)
 {
-	int64_t took_ns = bt_loop_now_ns(access->setup.loop) - begun_ns;
+	int64_t took_ns = bt_loop_now_ns(access->options->loop) - begun_ns;
 	bt_metric_add(bt_metric_cell(metrics->attempts, &result), 1);
 	bt_metric_observe(bt_metric_cell(metrics->seconds, &result),
 		(double)took_ns / (double)BT_NS_PER_SECOND);
@@ -224,8 +214,8 @@ static int64_t verdict_ttl_ns(void *context, const struct bt_json_value *status)
 {
 	const struct bt_access_rules *access = context;
 	return bt_json_bool_at(status, "allowed", false)
-		? access->setup.authorization->allow_cache_ttl_ns
-		: access->setup.authorization->deny_cache_ttl_ns;
+		? access->options->options->authorization.allow_cache_ttl_ns
+		: access->options->options->authorization.deny_cache_ttl_ns;
 }
 
 /**
@@ -240,7 +230,7 @@ static void write_caller(
 		bt_json_put(arena, spec, "{groups: [%s]}", caller->groups.items[i]);
 	}
 	for (uint32_t i = 0; i < caller->extra.count; i++) {
-		const struct bt_caller_extra *item = &caller->extra.items[i];
+		const struct bt_str_pair *item = &caller->extra.items[i];
 		bt_json_put(arena, spec, "{extra: {%s: [%s]}}", item->key, item->value);
 	}
 	bt_json_put(arena, spec, "{uid?: %s}", caller->uid);
@@ -250,9 +240,10 @@ static void write_caller(
 static void authorize(struct bt_access_check *check)
 {
 	const struct bt_access_rules *access = check->access;
-	check->begun_ns = bt_loop_now_ns(access->setup.loop);
+	check->begun_ns = bt_loop_now_ns(access->options->loop);
 	if (caller_has_group(&check->caller, BT_STR("system:masters")) ||
-		is_always_allowed(&access->setup.authorization->always_allow_paths, check->path)) {
+		is_always_allowed(
+			&access->options->options->authorization.always_allow_paths, check->path)) {
 		finish_with_verdict(check, BT_VERDICT_ALLOWED, BT_STR(""));
 		return;
 	}
@@ -351,7 +342,7 @@ static bool try_certificate(struct bt_access_check *check, const struct shown *s
 {
 	struct bt_caller *caller = &check->caller;
 	struct bt_certificate_subject subject = {.uid = BT_STR_INIT("")};
-	if (!verify(check, shown, check->access->setup.trust->client.authorities, &subject) ||
+	if (!verify(check, shown, check->access->trust->client.authorities, &subject) ||
 		subject.common_name.length == 0) {
 		return false;
 	}
@@ -399,7 +390,7 @@ static void take_extra(void *context, struct bt_str name, struct bt_str value)
 	struct bt_strbuf decoded = {0};
 	bt_strbuf_append_lower(&key, bt_str_sub(name, walk->prefix.length, BT_STR_MAX));
 	bool is_clean = bt_http_percent_decode(bt_strbuf_str(&key), false, &decoded);
-	struct bt_caller_extra item = {
+	struct bt_str_pair item = {
 		bt_arena_str(arena, bt_strbuf_str(is_clean ? &decoded : &key)),
 		bt_arena_str(arena, value),
 	};
@@ -410,7 +401,7 @@ static void take_extra(void *context, struct bt_str name, struct bt_str value)
 
 static bool try_front(struct bt_access_check *check, const struct shown *shown)
 {
-	const struct bt_trust *trust = check->access->setup.trust;
+	const struct bt_trust *trust = check->access->trust;
 	const struct bt_trust_names *allowed = &trust->lists[BT_TRUST_ALLOWED_NAMES];
 	const struct bt_trust_names *groups = &trust->lists[BT_TRUST_GROUP];
 	const struct bt_trust_names *prefixes = &trust->lists[BT_TRUST_EXTRA_PREFIX];
@@ -477,7 +468,7 @@ static void on_token_review(void *context, const struct bt_json_value *status, c
 		struct bt_str key = bt_arena_str(arena, extra->members[i].name);
 		for (uint32_t j = 0; values->type == BT_JSON_ARRAY && j < values->count; j++) {
 			if (values->elements[j]->type == BT_JSON_STRING) {
-				struct bt_caller_extra item = {
+				struct bt_str_pair item = {
 					key, bt_arena_str(arena, values->elements[j]->text)};
 				bt_vec_push(&caller->extra, item);
 			}
@@ -490,7 +481,7 @@ static int64_t token_ttl_ns(void *context, const struct bt_json_value *status)
 {
 	const struct bt_access_rules *access = context;
 	(void)status; /* refusals are cached as long as successes */
-	return access->setup.authentication->token_cache_ttl_ns;
+	return access->options->options->authentication.token_cache_ttl_ns;
 }
 
 void bt_access_check(struct bt_access_rules *access, const struct bt_http_exchange *exchange,
@@ -498,7 +489,7 @@ void bt_access_check(struct bt_access_rules *access, const struct bt_http_exchan
 {
 	struct shown shown = {.exchange = exchange, .now_seconds = wall_now_seconds};
 	check->access = access;
-	check->begun_ns = bt_loop_now_ns(access->setup.loop);
+	check->begun_ns = bt_loop_now_ns(access->options->loop);
 	shown.chain_count = bt_http_peer_certificates(exchange, shown.chain, CHAIN_MAX);
 	if (try_front(check, &shown) || try_certificate(check, &shown)) {
 		accept_user(check);
@@ -556,26 +547,28 @@ static int create_reviewer(struct bt_access_rules *access, struct bt_reviewer_op
 	const char *count_name, const char *seconds_name, struct bt_reviewer **out_reviewer,
 	struct berth_error *err)
 {
-	options->loop = access->setup.loop;
+	options->loop = access->options->loop;
 	options->context = access;
-	options->request_count = register_metric(access->setup.metrics, count_name,
+	options->request_count = register_metric(access->options->metrics, count_name,
 		"Number of HTTP requests partitioned by status code.", "code", NULL);
-	options->request_seconds = register_metric(access->setup.metrics, seconds_name,
+	options->request_seconds = register_metric(access->options->metrics, seconds_name,
 		"Request latency in seconds. Broken down by status code.", "code",
 		&request_buckets);
 	return bt_reviewer_create(options, out_reviewer, err);
 }
 
-int bt_access_rules_create(const struct bt_access_setup *setup, struct bt_access_rules **out_access,
-	struct berth_error *err)
+int bt_access_rules_create(const struct bt_endpoints_options *options, const struct bt_trust *trust,
+	struct bt_access_rules **out_access, struct berth_error *err)
 {
-	int result = bt_access_check_paths(&setup->authorization->always_allow_paths, err);
+	int result =
+		bt_access_check_paths(&options->options->authorization.always_allow_paths, err);
 	if (result != 0) {
 		return result;
 	}
 	struct bt_access_rules *access = BT_NEW(struct bt_access_rules);
-	struct bt_metrics *metrics = setup->metrics;
-	access->setup = *setup;
+	struct bt_metrics *metrics = options->metrics;
+	access->options = options;
+	access->trust = trust;
 	access->users = register_metric(metrics, "authenticated_user_requests",
 		"Counter of authenticated requests broken out by username.", "username", NULL);
 	access->authentications.attempts = register_metric(metrics, "authentication_attempts",
@@ -591,31 +584,31 @@ int bt_access_rules_create(const struct bt_access_setup *setup, struct bt_access
 	access->authorizations.seconds = register_metric(metrics, "authorization_duration_seconds",
 		"Authorization duration in seconds broken out by result.", "result",
 		&outcome_buckets);
-	if (setup->authentication_client != NULL) {
-		struct bt_reviewer_options options = {
-			.client = setup->authentication_client,
+	if (options->authentication_client != NULL) {
+		struct bt_reviewer_options reviewer = {
+			.client = options->authentication_client,
 			.api_version = "authentication.k8s.io/v1",
 			.kind = "TokenReview",
 			.resource = "tokenreviews",
 			.ttl_ns = token_ttl_ns,
 		};
-		result =
-			create_reviewer(access, &options, "apiserver_delegated_authn_request_total",
-				"apiserver_delegated_authn_request_duration_seconds",
-				&access->token_reviewer, err);
+		result = create_reviewer(access, &reviewer,
+			"apiserver_delegated_authn_request_total",
+			"apiserver_delegated_authn_request_duration_seconds",
+			&access->token_reviewer, err);
 	}
-	if (result == 0 && setup->authorization_client != NULL) {
-		struct bt_reviewer_options options = {
-			.client = setup->authorization_client,
+	if (result == 0 && options->authorization_client != NULL) {
+		struct bt_reviewer_options reviewer = {
+			.client = options->authorization_client,
 			.api_version = "authorization.k8s.io/v1",
 			.kind = "SubjectAccessReview",
 			.resource = "subjectaccessreviews",
 			.ttl_ns = verdict_ttl_ns,
 		};
-		result =
-			create_reviewer(access, &options, "apiserver_delegated_authz_request_total",
-				"apiserver_delegated_authz_request_duration_seconds",
-				&access->access_reviewer, err);
+		result = create_reviewer(access, &reviewer,
+			"apiserver_delegated_authz_request_total",
+			"apiserver_delegated_authz_request_duration_seconds",
+			&access->access_reviewer, err);
 	}
 	if (result != 0) {
 		bt_access_rules_destroy(access);

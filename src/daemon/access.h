@@ -8,15 +8,10 @@
  */
 #include "base/vec.h"
 #include "codec/json.h"
-#include "daemon/options.h"
+#include "daemon/endpoints.h"
 #include "daemon/review.h"
 #include "daemon/trust.h"
 #include "net/http_server.h"
-
-struct bt_caller_extra {
-	struct bt_str key;
-	struct bt_str value;
-};
 
 /**
  * The sender of a request. Texts are literals or live in the arena of the request. Zeroed memory:
@@ -26,27 +21,17 @@ struct bt_caller {
 	struct bt_str name;
 	struct bt_str uid;
 	BT_VEC(struct bt_str) groups;
-	BT_VEC(struct bt_caller_extra) extra; /* one element per value, equal keys adjacent */
+	BT_VEC(struct bt_str_pair) extra; /* one element per value, equal keys adjacent */
 };
 
 struct bt_access_rules;
 
-struct bt_access_setup {
-	struct bt_loop *loop;
-	const struct bt_authentication_options *authentication; /* borrowed */
-	const struct bt_authorization_options *authorization;   /* borrowed */
-	const struct bt_trust *trust;                           /* borrowed */
-	struct bt_rest_client *authentication_client;           /* NULL: tokens are ignored */
-	struct bt_rest_client *authorization_client;            /* NULL: callers are denied */
-	struct bt_metrics *metrics;
-};
-
 /**
- * Create the checks of callers. Fails if bt_access_check_paths does, or if the system has no random
- * numbers.
+ * Create the checks of callers. options and trust are borrowed. Fails if bt_access_check_paths
+ * does, or if the system has no random numbers.
  */
-BT_MUST_USE int bt_access_rules_create(const struct bt_access_setup *setup,
-	struct bt_access_rules **out_access, struct berth_error *err);
+BT_MUST_USE int bt_access_rules_create(const struct bt_endpoints_options *options,
+	const struct bt_trust *trust, struct bt_access_rules **out_access, struct berth_error *err);
 /** Destroy the checks. The callbacks `done` of checks in flight are not called. NULL accepted. */
 void bt_access_rules_destroy(struct bt_access_rules *access);
 /**

@@ -21,12 +21,11 @@ struct bt_endpoints {
 	struct bt_access_rules *access;
 	struct bt_pages *pages;
 	struct bt_http_server *server;
-	const char *host;          /* the address to bind to */
-	char *listening;           /* owned: "[::]:10259", in log lines */
-	uint32_t waiting;          /* calls with is_waiting */
-	bool certificates_changed; /* the server does not have the current certificates yet */
-	int64_t check_ns;          /* when to check the certificate files again, loop time */
-	int64_t read_ns;           /* when to read the files even if they look unchanged */
+	const char *host; /* the address to bind to */
+	char *listening;  /* owned: "[::]:10259", in log lines */
+	uint32_t waiting; /* calls with is_waiting */
+	int64_t check_ns; /* when to check the certificate files again, loop time */
+	int64_t read_ns;  /* when to read the files even if they look unchanged */
 };
 
 /** One request: authentication, authorization, answer. Spec: 11 section 9.1. */
@@ -208,19 +207,13 @@ static const struct bt_http_limits limits = {
 	.stalled_timeout_seconds = 30,
 };
 
-static void on_trust_changed(void *context)
-{
-	struct bt_endpoints *endpoints = context;
-	endpoints->certificates_changed = true;
-	bt_loop_call_at(endpoints->options.loop, 0);
-}
-
 static int64_t reload_certificates(void *context, int64_t now_ns)
 {
 	struct bt_endpoints *endpoints = context;
 	bool has_files = bt_serving_tls_has_files(endpoints->serving) ||
 		endpoints->trust->client.path.length != 0 ||
 		endpoints->trust->front.path.length != 0;
+	bool has_changed = false; /* the server does not have the current certificates yet */
 	if (has_files && now_ns >= endpoints->check_ns) {
 		bool is_due = now_ns >= endpoints->read_ns;
 		endpoints->check_ns = now_ns + CHECK_EVERY_NS;
@@ -228,11 +221,11 @@ static int64_t reload_certificates(void *context, int64_t now_ns)
 		bt_trust_refresh(endpoints->trust, is_due);
 		if (bt_serving_tls_refresh(endpoints->serving, is_due)) {
 			BT_LOG_TEXT(BT_LOG_SEVERITY_INFO, "Reloaded serving certificates");
-			endpoints->certificates_changed = true;
+			has_changed = true;
 		}
 	}
-	if (endpoints->certificates_changed) {
-		endpoints->certificates_changed = false;
+	if (has_changed || endpoints->trust->has_changed) {
+		endpoints->trust->has_changed = false;
 		struct bt_http_certificates certificates;
 		struct bt_strbuf authorities = {0};
 		struct berth_error err = BERTH_ERROR_INIT;
@@ -293,32 +286,16 @@ static int create_parts(struct bt_endpoints *endpoints, uint64_t seed, struct be
 {
 	const struct bt_endpoints_options *options = &endpoints->options;
 	const struct bt_daemon_options *flags = options->options;
-	struct bt_trust_setup trust = {
-		.loop = options->loop,
-		.options = &flags->authentication,
-		.client = options->authentication_client,
-		.streaming = bt_daemon_streams_lists(&flags->gates),
-		.seed = seed,
-		.changed = on_trust_changed,
-		.context = endpoints,
-	};
-	struct bt_access_setup access = {
-		.loop = options->loop,
-		.authentication = &flags->authentication,
-		.authorization = &flags->authorization,
-		.authentication_client = options->authentication_client,
-		.authorization_client = options->authorization_client,
-		.metrics = options->metrics,
-	};
 	int result = 0;
 	if (endpoints->serving == NULL) {
 		result = bt_serving_tls_create(&flags->serving,
 			bt_clock_wall_ns() / BT_NS_PER_SECOND, &endpoints->serving, err);
 	}
 	result = result != 0 ? result : listen_on(endpoints, err);
-	result = result != 0 ? result : bt_trust_create(&trust, &endpoints->trust, err);
-	access.trust = endpoints->trust;
-	result = result != 0 ? result : bt_access_rules_create(&access, &endpoints->access, err);
+	result = result != 0 ? result : bt_trust_create(options, seed, &endpoints->trust, err);
+	result = result != 0
+		? result
+		: bt_access_rules_create(options, endpoints->trust, &endpoints->access, err);
 	if (result != 0) {
 		return result;
 	}
@@ -328,8 +305,6 @@ static int create_parts(struct bt_endpoints *endpoints, uint64_t seed, struct be
 		bt_http_server_port(endpoints->server));
 	endpoints->listening = bt_strbuf_steal(&text);
 	endpoints->pages = bt_pages_create(options, seed);
-	endpoints->certificates_changed = endpoints->trust->client.authorities != NULL ||
-		endpoints->trust->front.authorities != NULL;
 	return bt_trust_read_config_map(endpoints->trust, err);
 }
 

@@ -9,7 +9,7 @@
 
 /**
  * Replace the bundle by the certificates in pem; "": no certificates. On failure the old bundle
- * stays. Calls `changed` after a change.
+ * stays.
  */
 static int set_bundle(struct bt_trust *trust, struct bt_trust_bundle *bundle, struct bt_str pem,
 	struct berth_error *err)
@@ -26,9 +26,8 @@ static int set_bundle(struct bt_trust *trust, struct bt_trust_bundle *bundle, st
 	bt_certificate_authorities_destroy(bundle->authorities);
 	bundle->authorities = authorities;
 	bt_strbuf_set(&bundle->pem, pem);
-	if (trust->setup.changed != NULL) {
-		trust->setup.changed(trust->setup.context);
-	}
+	trust->has_changed = true;
+	bt_loop_call_at(trust->options->loop, 0);
 	return 0;
 }
 
@@ -153,7 +152,7 @@ static void on_first_answer(
 
 static int read_config_map(struct bt_trust *trust, struct berth_error *err)
 {
-	int64_t end_ns = bt_loop_now_ns(trust->setup.loop) + LOOK_UP_NS;
+	int64_t end_ns = bt_loop_now_ns(trust->options->loop) + LOOK_UP_NS;
 	struct bt_rest_request request = {
 		.method = "GET",
 		.path = BT_STR(FOLDER "/" NAME),
@@ -162,10 +161,10 @@ static int read_config_map(struct bt_trust *trust, struct berth_error *err)
 		.accept = BT_STR("application/json"),
 		.handler = {.context = trust, .done = on_first_answer},
 	};
-	trust->call = bt_rest_start(trust->setup.client, &request);
+	trust->call = bt_rest_start(trust->options->authentication_client, &request);
 	while (trust->call != NULL) {
-		int64_t left_ns = end_ns - bt_loop_now_ns(trust->setup.loop);
-		bool is_stopping = bt_loop_is_stopping(trust->setup.loop);
+		int64_t left_ns = end_ns - bt_loop_now_ns(trust->options->loop);
+		bool is_stopping = bt_loop_is_stopping(trust->options->loop);
 		if (left_ns <= 0 || is_stopping) {
 			bt_rest_cancel(trust->call);
 			trust->call = NULL;
@@ -173,7 +172,7 @@ static int read_config_map(struct bt_trust *trust, struct berth_error *err)
 				? 0
 				: bt_error_set(err, BERTH_ERR_IO, "context deadline exceeded");
 		}
-		int result = bt_loop_turn(trust->setup.loop, left_ns, err);
+		int result = bt_loop_turn(trust->options->loop, left_ns, err);
 		if (result != 0) {
 			return result;
 		}
@@ -183,10 +182,10 @@ static int read_config_map(struct bt_trust *trust, struct berth_error *err)
 
 int bt_trust_read_config_map(struct bt_trust *trust, struct berth_error *err)
 {
-	const struct bt_authentication_options *options = trust->setup.options;
+	const struct bt_authentication_options *options = &trust->options->options->authentication;
 	struct berth_error failure = BERTH_ERROR_INIT;
 	bool is_complete = trust->client.path.length != 0 && trust->is_flagged;
-	if (trust->setup.client == NULL || options->skip_lookup || is_complete) {
+	if (trust->options->authentication_client == NULL || options->skip_lookup || is_complete) {
 		return 0;
 	}
 	int result = read_config_map(trust, &failure);
@@ -208,15 +207,15 @@ int bt_trust_read_config_map(struct bt_trust *trust, struct berth_error *err)
 		berth_error_finish(&failure);
 	}
 	struct bt_reflector_options reflector = {
-		.client = trust->setup.client,
-		.loop = trust->setup.loop,
+		.client = trust->options->authentication_client,
+		.loop = trust->options->loop,
 		.prng = &trust->prng,
 		.decode_json = bt_object_decode_metadata,
 		.path = BT_STR(FOLDER),
 		.field_selector = BT_STR("metadata.name=" NAME),
 		.type_name = "*v1.ConfigMap",
 		.name = "configmaps",
-		.streaming = trust->setup.streaming,
+		.streaming = bt_daemon_streams_lists(&trust->options->options->gates),
 		.sink = {.context = trust, .changed = on_changed},
 	};
 	trust->reflector = bt_reflector_create(&reflector);
@@ -257,28 +256,27 @@ void bt_trust_refresh(struct bt_trust *trust, bool is_due)
 	}
 }
 
-int bt_trust_create(
-	const struct bt_trust_setup *setup, struct bt_trust **out_trust, struct berth_error *err)
+int bt_trust_create(const struct bt_endpoints_options *options, uint64_t seed,
+	struct bt_trust **out_trust, struct berth_error *err)
 {
 	struct bt_trust *trust = BT_NEW(struct bt_trust);
+	const struct bt_authentication_options *flags = &options->options->authentication;
 	int result = 0;
-	trust->setup = *setup;
-	trust->setup.changed = NULL; /* `changed` is not called for the first bundles */
-	bt_prng_init(&trust->prng, setup->seed);
+	trust->options = options;
+	bt_prng_init(&trust->prng, seed);
 	bt_arena_init(&trust->arena, 0);
 	trust->client.flag = "--client-ca-file";
-	trust->client.path = setup->options->client_ca_file;
+	trust->client.path = flags->client_ca_file;
 	trust->front.flag = "--requestheader-client-ca-file";
-	trust->front.path = setup->options->requestheader_client_ca_file;
+	trust->front.path = flags->requestheader_client_ca_file;
 	trust->is_flagged = trust->front.path.length != 0;
 	if (trust->is_flagged) {
-		const struct bt_authentication_options *options = setup->options;
 		const bt_str_list *lists[] = {
-			[BT_TRUST_USERNAME] = &options->requestheader_username_headers,
-			[BT_TRUST_UID] = &options->requestheader_uid_headers,
-			[BT_TRUST_GROUP] = &options->requestheader_group_headers,
-			[BT_TRUST_EXTRA_PREFIX] = &options->requestheader_extra_prefixes,
-			[BT_TRUST_ALLOWED_NAMES] = &options->requestheader_allowed_names,
+			[BT_TRUST_USERNAME] = &flags->requestheader_username_headers,
+			[BT_TRUST_UID] = &flags->requestheader_uid_headers,
+			[BT_TRUST_GROUP] = &flags->requestheader_group_headers,
+			[BT_TRUST_EXTRA_PREFIX] = &flags->requestheader_extra_prefixes,
+			[BT_TRUST_ALLOWED_NAMES] = &flags->requestheader_allowed_names,
 		};
 		for (size_t i = 0; i < BT_TRUST__LISTS; i++) {
 			for (uint32_t k = 0; k < lists[i]->count; k++) {
@@ -300,7 +298,6 @@ int bt_trust_create(
 		bt_trust_destroy(trust);
 		return result;
 	}
-	trust->setup.changed = setup->changed;
 	*out_trust = trust;
 	return 0;
 }

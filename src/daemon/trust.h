@@ -10,7 +10,7 @@
 #include "base/vec.h"
 #include "client/file.h"
 #include "client/reflector.h"
-#include "daemon/options.h"
+#include "daemon/endpoints.h"
 #include "net/certificate.h"
 
 struct bt_trust_names {
@@ -37,23 +37,13 @@ struct bt_trust_bundle {
 	struct bt_certificate_authorities *authorities;
 };
 
-struct bt_trust_setup {
-	struct bt_loop *loop;
-	const struct bt_authentication_options *options; /* borrowed */
-	struct bt_rest_client *client;                   /* NULL: only flags are used */
-	bool streaming;                                  /* result of bt_daemon_streams_lists */
-	uint64_t seed;                                   /* for jitter */
-	/** Called when a CA bundle changed after bt_trust_create. May be NULL. */
-	void (*changed)(void *context);
-	void *context;
-};
-
 struct bt_trust {
 	struct bt_trust_bundle client; /* CA certificates of clients */
 	struct bt_trust_bundle front;  /* CA certificates of front proxies */
 	struct bt_trust_names lists[BT_TRUST__LISTS];
+	bool has_changed; /* a CA bundle changed; the owner resets the flag */
 
-	struct bt_trust_setup setup; /* private from here */
+	const struct bt_endpoints_options *options; /* private from here */
 	struct bt_prng prng;
 	struct bt_arena arena; /* of the texts in lists */
 	bool is_flagged;       /* `lists` and `front` come from flags, not from the ConfigMap */
@@ -62,9 +52,12 @@ struct bt_trust {
 	struct berth_error read_error;
 };
 
-/** Read the files that flags name. Fails with the flag and the file. */
-BT_MUST_USE int bt_trust_create(
-	const struct bt_trust_setup *setup, struct bt_trust **out_trust, struct berth_error *err);
+/**
+ * Read the files that flags name. options: borrowed; without an authentication_client only flags
+ * are used. seed: for jitter. Fails with the flag and the file.
+ */
+BT_MUST_USE int bt_trust_create(const struct bt_endpoints_options *options, uint64_t seed,
+	struct bt_trust **out_trust, struct berth_error *err);
 /**
  * Read the ConfigMap, turning the loop until the answer arrives, at most ten seconds, or the loop
  * is to stop; then start a watch. Does nothing if flags name both CA files, if there is no client,
