@@ -100,7 +100,7 @@ static void start_one(struct load *load)
 		.headers = headers,
 		.header_count = 4,
 		.body = {load->body, BODY_BYTES},
-		.handler = {load, NULL, NULL, on_done},
+		.handler = {.context = load, .done = on_done},
 	};
 	if (load->left == 0) {
 		return;
@@ -174,8 +174,9 @@ static void on_stream_end(
  */
 static void open_streams(struct load *load, uint32_t count)
 {
-	struct bt_http_client_request request = {
-		.method = "GET", .url = load->url, .handler = {load, NULL, NULL, on_stream_end}};
+	struct bt_http_client_request request = {.method = "GET",
+		.url = load->url,
+		.handler = {.context = load, .done = on_stream_end}};
 	long before = resident_kb();
 	for (uint32_t i = 0; i < count; i++) {
 		struct bt_http_transfer *transfer = bt_http_client_start(load->client, &request);
