@@ -1,6 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* for explicit_bzero */
-#define _DEFAULT_SOURCE
 #include "net/http_client.h"
 
 #include <stdlib.h>
@@ -13,9 +11,8 @@
 #include "net/http_client_private.h"
 
 #define REDIRECTS_MAX 10
-#define SPARE_TRANSFERS_MAX 16
-/* A spare transfer keeps buffers up to this size. */
-#define SPARE_BUFFER_BYTES_MAX 16384
+/* Room for the request line and the headers that this file adds. */
+#define HEAD_BYTES 256
 /*
  * If the timeout check runs this late, the process was stopped (SIGSTOP, suspend), and answers may
  * be in the socket already: restart the silence timeouts.
@@ -39,7 +36,7 @@ static void append_transfer(struct bt_http_list *list, struct bt_http_transfer *
 	transfer->client->running_count += list == &transfer->client->running ? 1 : 0;
 }
 
-static void finish_transfer(struct bt_http_transfer *transfer)
+static void free_transfer(struct bt_http_transfer *transfer)
 {
 	bt_strbuf_finish_wiped(&transfer->url_text);
 	bt_strbuf_finish_wiped(&transfer->out);
@@ -47,58 +44,6 @@ static void finish_transfer(struct bt_http_transfer *transfer)
 	bt_strbuf_finish(&transfer->body);
 	bt_strbuf_finish(&transfer->message);
 	bt_free(transfer);
-}
-
-/* Wipe buffers: requests contain credentials. */
-static void wipe(struct bt_strbuf *buffer)
-{
-	if (buffer->length != 0) {
-		explicit_bzero(buffer->data, buffer->length);
-	}
-}
-
-static void free_transfer(struct bt_http_transfer *transfer)
-{
-	struct bt_http_client *client = transfer->client;
-	bool is_small = transfer->url_text.capacity + transfer->out.capacity +
-			transfer->answer.head.capacity + transfer->body.capacity <=
-		SPARE_BUFFER_BYTES_MAX;
-	if (!is_small || client->spare_count == SPARE_TRANSFERS_MAX) {
-		finish_transfer(transfer);
-		return;
-	}
-	wipe(&transfer->url_text);
-	wipe(&transfer->out);
-	transfer->next = client->spare;
-	client->spare = transfer;
-	client->spare_count++;
-}
-
-static struct bt_http_transfer *new_transfer(struct bt_http_client *client)
-{
-	struct bt_http_transfer *transfer = client->spare;
-	if (transfer == NULL) {
-		transfer = BT_NEW(struct bt_http_transfer);
-		transfer->client = client;
-		return transfer;
-	}
-	client->spare = transfer->next;
-	client->spare_count--;
-	bt_http_answer_reset(&transfer->answer);
-	bt_strbuf_reset(&transfer->url_text);
-	bt_strbuf_reset(&transfer->out);
-	bt_strbuf_reset(&transfer->body);
-	bt_strbuf_reset(&transfer->message);
-	struct bt_http_transfer fresh = {
-		.client = client,
-		.url_text = transfer->url_text,
-		.out = transfer->out,
-		.answer = transfer->answer,
-		.body = transfer->body,
-		.message = transfer->message,
-	};
-	*transfer = fresh;
-	return transfer;
 }
 
 /* Rejects control characters, which could end a header; without allows_blanks, also blanks. */
@@ -198,16 +143,20 @@ static void append_request(
 	struct bt_strbuf *out = &transfer->out;
 	bool has_host = false;
 	bool has_user = false;
+	size_t header_bytes = HEAD_BYTES + transfer->url_text.length;
 	for (uint32_t i = 0; i < request->header_count; i++) {
 		const struct bt_http_header *header = &request->headers[i];
 		has_host = has_host || is_header(header->name, "Host");
 		has_user = has_user || is_header(header->name, "Authorization");
+		header_bytes += strlen(header->name) + header->value.length + sizeof(": \r\n");
 		if (!is_safe(header->value, true)) {
 			bt_http_transfer_fail(transfer, BT_HTTP_FAILURE_OTHER,
 				"net/http: invalid header field value for \"%s\"", header->name);
 			return;
 		}
 	}
+	/* Reserve first, so that no copies of credentials remain in smaller buffers. */
+	bt_strbuf_reserve(out, header_bytes + request->body.length);
 	append_head(transfer, bt_str_from(request->method), has_host, has_user);
 	transfer->headers_at = (uint32_t)out->length;
 	for (uint32_t i = 0; i < request->header_count; i++) {
@@ -229,7 +178,8 @@ struct bt_http_transfer *bt_http_client_start(
 	struct bt_http_client *client, const struct bt_http_client_request *request)
 {
 	static const char *const repeatable[] = {"GET", "HEAD", "OPTIONS", "TRACE"};
-	struct bt_http_transfer *transfer = new_transfer(client);
+	struct bt_http_transfer *transfer = BT_NEW(struct bt_http_transfer);
+	transfer->client = client;
 	transfer->handler = request->handler;
 	transfer->deadline_ns = INT64_MAX;
 	transfer->body_bytes_max = request->body_bytes_max;
@@ -594,11 +544,6 @@ void bt_http_client_destroy(struct bt_http_client *client)
 		bt_http_lookup_cancel(client->lookups.items[i]);
 	}
 	bt_vec_finish(&client->lookups);
-	while (client->spare != NULL) {
-		struct bt_http_transfer *transfer = client->spare;
-		client->spare = transfer->next;
-		finish_transfer(transfer);
-	}
 	bt_http_trust_release(client->trust);
 	bt_http_proxies_finish(&client->proxies);
 	bt_free(client);

@@ -105,7 +105,7 @@ struct bt_http_transfer {
 	struct bt_http_client_connection *connection; /* while running */
 	struct bt_http_list *list; /* queue, running or ended; NULL: `done` is being called */
 	struct bt_http_transfer *previous;
-	struct bt_http_transfer *next; /* in `list`, or in bt_http_client.spare */
+	struct bt_http_transfer *next;
 
 	struct bt_http_client_handler handler;
 	struct bt_strbuf url_text;
@@ -153,8 +153,6 @@ struct bt_http_client {
 	struct bt_http_client_connection *idle; /* most recently used first */
 	uint32_t idle_count;
 	BT_VEC(struct bt_http_lookup *) lookups;
-	struct bt_http_transfer *spare;
-	uint32_t spare_count;
 };
 
 /** Ends a transfer: moves it to `ended`. Does not touch its connection. */
