@@ -2,121 +2,7 @@
 /** Deletes or orphans the dependents of deleted owners. Spec: 14b section 8. */
 #include <inttypes.h>
 
-#include "base/alloc.h"
-#include "base/map.h"
-#include "base/vec.h"
 #include "cluster/tree.h"
-
-/* --- links: dependents by the uids in metadata.ownerReferences, for every resource --- */
-
-#define BT_LINK_NONE UINT32_MAX
-
-/**
- * One owner of one object. Only the hash of the owner's uid is stored. Two uids may have the same
- * hash, so callers must read the object to see whether it refers to the owner.
- */
-struct bt_garbage_link {
-	char *key; /* of the dependent, owned; NULL: a free slot */
-	uint64_t owner_hash;
-	uint32_t collection;
-	uint32_t next; /* index of the owner's next link */
-	uint32_t previous;
-};
-
-struct bt_garbage_links {
-	BT_VEC(struct bt_garbage_link) links;
-	BT_VEC(uint32_t) free_slots;
-	struct bt_map by_owner; /* first link of each owner */
-	struct bt_map by_object;
-};
-
-static uint64_t object_hash(uint32_t collection, struct bt_str key)
-{
-	return bt_hash_bytes(key.data, key.length, collection);
-}
-
-static uint32_t first_of(const struct bt_garbage_links *links, uint64_t owner_hash)
-{
-	BT_MAP_EACH (&links->by_owner, owner_hash, link) {
-		if (links->links.items[link].owner_hash == owner_hash) {
-			return link;
-		}
-	}
-	return BT_LINK_NONE;
-}
-
-static void garbage_links_add(struct bt_garbage_links *links, uint32_t collection,
-	struct bt_str key, struct bt_str owner_uid)
-{
-	struct bt_garbage_link link = {
-		.key = bt_strndup(key.data, key.length),
-		.owner_hash = bt_str_hash(owner_uid),
-		.collection = collection,
-		.previous = BT_LINK_NONE,
-		.next = BT_LINK_NONE,
-	};
-	uint32_t first = first_of(links, link.owner_hash);
-	uint32_t index;
-
-	bt_vec_store(&links->links, &links->free_slots, link, index);
-	if (first == BT_LINK_NONE) {
-		bt_map_insert(&links->by_owner, link.owner_hash, index);
-	} else {
-		/* Insert after the first link, so that the map's value stays valid. */
-		struct bt_garbage_link *items = links->links.items;
-		items[index].previous = first;
-		items[index].next = items[first].next;
-		if (items[first].next != BT_LINK_NONE) {
-			items[items[first].next].previous = index;
-		}
-		items[first].next = index;
-	}
-	bt_map_insert(&links->by_object, object_hash(collection, key), index);
-}
-
-static void remove_link(struct bt_garbage_links *links, uint32_t index, uint64_t hash)
-{
-	struct bt_garbage_link *items = links->links.items;
-	struct bt_garbage_link link = items[index];
-
-	if (link.next != BT_LINK_NONE) {
-		items[link.next].previous = link.previous;
-	}
-	if (link.previous != BT_LINK_NONE) {
-		items[link.previous].next = link.next;
-	} else {
-		(void)bt_map_remove(&links->by_owner, link.owner_hash, index);
-		if (link.next != BT_LINK_NONE) {
-			bt_map_insert(&links->by_owner, link.owner_hash, link.next);
-		}
-	}
-	(void)bt_map_remove(&links->by_object, hash, index);
-	bt_free(link.key);
-	items[index] = (struct bt_garbage_link){.key = NULL};
-	bt_vec_push(&links->free_slots, index);
-}
-
-static void garbage_links_remove(
-	struct bt_garbage_links *links, uint32_t collection, struct bt_str key)
-{
-	uint64_t hash = object_hash(collection, key);
-	uint32_t found;
-
-	do {
-		found = BT_LINK_NONE;
-		BT_MAP_EACH (&links->by_object, hash, index) {
-			const struct bt_garbage_link *link = &links->links.items[index];
-
-			if (link->collection == collection && bt_str_equal_c(key, link->key)) {
-				found = index;
-				break;
-			}
-		}
-		if (found != BT_LINK_NONE) {
-			remove_link(links, found, hash);
-		}
-	} while (found != BT_LINK_NONE);
-}
 
 #define FOREGROUND "foregroundDeletion"
 #define ORPHAN "orphan"
@@ -124,7 +10,11 @@ static void garbage_links_remove(
 #define CIRCLE_MAX 100
 
 struct collector {
-	struct bt_garbage_links links;
+	/**
+	 * References of objects of every resource, by the owner's uid. A key is the number of the
+	 * reference in the object's ownerReferences, a space, and the object's queue key.
+	 */
+	struct bt_groups references;
 	/**
 	 * Queue keys of the owners in foreground deletion, which wait for their dependents. The
 	 * group of a key is the owner's uid.
@@ -132,29 +22,45 @@ struct collector {
 	struct bt_groups waiting;
 };
 
-static void finish(void *data)
-{
-	struct collector *self = data;
-
-	for (uint32_t i = 0; i < self->links.links.count; i++) {
-		bt_free(self->links.links.items[i].key);
-	}
-	bt_vec_finish(&self->links.links);
-	bt_vec_finish(&self->links.free_slots);
-	bt_map_finish(&self->links.by_owner);
-	bt_map_finish(&self->links.by_object);
-	bt_groups_finish(&self->waiting);
-}
-
 /* --- queue keys: "collection:key" --- */
 
-static void enqueue_object(struct bt_hub *hub, uint32_t collection, struct bt_str key)
+static struct bt_str queue_key(struct bt_arena *arena, uint32_t collection, struct bt_str key)
 {
-	struct bt_strbuf text = {0};
+	return bt_arena_printf(arena, "%" PRIu32 ":%.*s", collection, BT_STR_ARG(key));
+}
 
-	bt_strbuf_printf(&text, "%" PRIu32 ":%.*s", collection, BT_STR_ARG(key));
-	bt_hub_enqueue(hub, bt_strbuf_str(&text));
-	bt_strbuf_finish(&text);
+/** Returns the resource of a queue key and sets *out_key; NULL: the resource is gone. */
+static const struct bt_api_resource *split_queue_key(
+	struct bt_hub *hub, struct bt_str queue_key, struct bt_str *out_key)
+{
+	struct bt_str number = bt_str_cut(&queue_key, ':');
+	int64_t collection = 0;
+
+	(void)bt_str_parse_int64(number, &collection);
+	*out_key = queue_key;
+	return bt_resources_of_collection(bt_api_resources(hub->api), (uint32_t)collection);
+}
+
+/** Returns the queue key of the object with this reference. */
+static struct bt_str dependent_of(const struct collector *self, uint32_t reference)
+{
+	struct bt_str text = bt_groups_key(&self->references, reference);
+
+	(void)bt_str_cut(&text, ' ');
+	return text;
+}
+
+static struct bt_str reference_key(struct bt_arena *arena, uint32_t number, struct bt_str queue_key)
+{
+	return bt_arena_printf(arena, "%" PRIu32 " %.*s", number, BT_STR_ARG(queue_key));
+}
+
+static void remove_references(
+	struct collector *self, struct bt_str queue_key, struct bt_arena *arena)
+{
+	for (uint32_t i = 0;
+		bt_groups_remove(&self->references, reference_key(arena, i, queue_key)); i++) {
+	}
 }
 
 /* --- owners --- */
@@ -219,69 +125,51 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 	struct collector *self = data;
 	const struct bt_json_value *owners =
 		bt_json_array_at(observed->after, "metadata.ownerReferences");
-	uint32_t collection = observed->resource->collection;
+	bool is_new_list = observed->before == NULL ||
+		!bt_json_equal(
+			bt_json_array_at(observed->before, "metadata.ownerReferences"), owners);
+	bool is_gone = observed->type == BT_CHANGE_DELETED;
+	bool is_due = !is_gone && bt_tree_is_deleting(observed->after) &&
+		(has_finalizer(observed->after, FOREGROUND) ||
+			has_finalizer(observed->after, ORPHAN));
 	struct bt_arena arena = {0};
-	bool gone = false;
 
-	if (observed->type == BT_CHANGE_DELETED) {
+	if (!is_gone && !is_due &&
+		(!is_new_list || (observed->before == NULL && owners->count == 0))) {
+		return;
+	}
+	struct bt_str key = queue_key(&arena, observed->resource->collection, observed->key);
+	if (is_gone || is_new_list) {
+		remove_references(self, key, &arena);
+	}
+	if (is_gone) {
 		/*
 		 * Enqueue the owners that waited for this dependent, and the dependents of the
 		 * deleted object.
 		 */
-		struct bt_str uid = bt_json_text_at(observed->after, "metadata.uid");
-
-		garbage_links_remove(&self->links, collection, observed->key);
 		for (uint32_t i = 0; i < owners->count; i++) {
 			bt_hub_enqueue_group(
 				hub, &self->waiting, bt_json_text_at(owners->elements[i], "uid"));
 		}
-		for (uint32_t link = first_of(&self->links, bt_str_hash(uid)); link != BT_LINK_NONE;
-			link = self->links.links.items[link].next) {
-			const struct bt_garbage_link *found = &self->links.links.items[link];
-			enqueue_object(hub, found->collection, bt_str_from(found->key));
+		BT_GROUPS_EACH (&self->references, bt_json_text_at(observed->after, "metadata.uid"),
+			reference) {
+			bt_hub_enqueue(hub, dependent_of(self, reference));
 		}
-		return;
 	}
-	if (observed->before == NULL ||
-		!bt_json_equal(
-			bt_json_array_at(observed->before, "metadata.ownerReferences"), owners)) {
-		if (observed->before != NULL) {
-			garbage_links_remove(&self->links, collection, observed->key);
-		}
-		for (uint32_t i = 0; i < owners->count; i++) {
-			garbage_links_add(&self->links, collection, observed->key,
-				bt_json_text_at(owners->elements[i], "uid"));
-			gone = gone ||
-				owner_state(hub, owners->elements[i],
-					bt_key_namespace(observed->key), &arena) != OWNER_LIVES;
-		}
+	for (uint32_t i = 0; !is_gone && is_new_list && i < owners->count; i++) {
+		bt_groups_set(&self->references, reference_key(&arena, i, key),
+			bt_json_text_at(owners->elements[i], "uid"));
+		is_due = is_due ||
+			owner_state(hub, owners->elements[i], bt_key_namespace(observed->key),
+				&arena) != OWNER_LIVES;
+	}
+	if (is_due) {
+		bt_hub_enqueue(hub, key);
 	}
 	bt_arena_finish(&arena);
-	if (gone ||
-		(bt_tree_is_deleting(observed->after) &&
-			(has_finalizer(observed->after, FOREGROUND) ||
-				has_finalizer(observed->after, ORPHAN)))) {
-		enqueue_object(hub, collection, observed->key);
-	}
 }
 
 /* --- dependents --- */
-
-/**
- * Replaces the list `name` of the object's metadata. Returns false if the write must be tried
- * again.
- */
-static bool write_metadata(struct bt_sync *sync, const struct bt_api_resource *resource,
-	const struct bt_json_value *object, const char *name, struct bt_json_value *list,
-	struct bt_arena *arena)
-{
-	return bt_hub_is_done(
-		bt_hub_patch(sync->hub, resource, BT_SUBRESOURCE_NONE, bt_tree_key(arena, object),
-			bt_json_put(arena, NULL, "{metadata: {uid: %s, %c: %v}}",
-				bt_json_text_at(object, "metadata.uid"), name,
-				list->count != 0 ? list : bt_json_new(arena, BT_JSON_NULL)),
-			arena));
-}
 
 /**
  * If an owner lives, removes the references to owners that are gone or in foreground deletion.
@@ -313,7 +201,10 @@ static bool collect_dependent(struct bt_sync *sync, const struct bt_api_resource
 		return true;
 	}
 	if (living->count != 0) {
-		return write_metadata(sync, resource, object, "ownerReferences", living, arena);
+		return bt_hub_is_done(bt_hub_patch(sync->hub, resource, BT_SUBRESOURCE_NONE, key,
+			bt_json_put(arena, NULL, "{metadata: {uid: %s, ownerReferences: %v}}", uid,
+				living),
+			arena));
 	}
 	if (bt_tree_is_deleting(object)) {
 		return true;
@@ -321,7 +212,7 @@ static bool collect_dependent(struct bt_sync *sync, const struct bt_api_resource
 	if (has_finalizer(object, ORPHAN)) {
 		propagation = BT_PROPAGATION_ORPHAN;
 	} else if (has_finalizer(object, FOREGROUND) ||
-		(is_waited_for && first_of(&self->links, bt_str_hash(uid)) != BT_LINK_NONE)) {
+		(is_waited_for && bt_groups_first(&self->references, uid) != BT_GROUPS_NONE)) {
 		propagation = BT_PROPAGATION_FOREGROUND;
 	}
 	uint16_t code = bt_hub_delete(sync->hub, resource, key, -1, propagation, uid, arena);
@@ -373,9 +264,7 @@ static bool depends_on(struct bt_sync *sync, const struct bt_json_value *object,
 static bool end_owner(struct bt_sync *sync, struct bt_str key, bool orphan)
 {
 	struct collector *self = sync->data;
-	const struct bt_resources *resources = bt_api_resources(sync->hub->api);
 	struct bt_str uid = bt_json_text_at(sync->object, "metadata.uid");
-	struct bt_json_value *finalizers;
 	struct bt_arena scratch = {0};
 	bool blocked = false;
 	bool succeeded = true;
@@ -383,13 +272,11 @@ static bool end_owner(struct bt_sync *sync, struct bt_str key, bool orphan)
 	if (!orphan) {
 		bt_groups_set(&self->waiting, sync->key, uid);
 	}
-	for (uint32_t link = first_of(&self->links, bt_str_hash(uid)); link != BT_LINK_NONE;
-		link = self->links.links.items[link].next) {
-		const struct bt_garbage_link *found = &self->links.links.items[link];
+	BT_GROUPS_EACH (&self->references, uid, at) {
+		struct bt_str dependent_key;
 		const struct bt_api_resource *resource =
-			bt_resources_of_collection(resources, found->collection);
+			split_queue_key(sync->hub, dependent_of(self, at), &dependent_key);
 		uint32_t left = CIRCLE_MAX;
-		struct bt_str dependent_key = bt_arena_str(&scratch, bt_str_from(found->key));
 		const struct bt_json_value *dependent = resource != NULL
 			? bt_api_read(sync->hub->api, resource, dependent_key, &scratch)
 			: NULL;
@@ -397,7 +284,7 @@ static bool end_owner(struct bt_sync *sync, struct bt_str key, bool orphan)
 			bt_json_array_at(dependent, "metadata.ownerReferences"), "uid", uid);
 
 		if (reference == NULL) {
-			/* The object is not a dependent: another owner's uid has the same hash. */
+			/* An earlier delete or patch of this sync has removed the reference. */
 		} else if (orphan) {
 			succeeded = bt_tree_release(
 					    sync->hub, resource, dependent, uid, NULL, &scratch) &&
@@ -427,26 +314,17 @@ static bool end_owner(struct bt_sync *sync, struct bt_str key, bool orphan)
 	if (blocked || (orphan && !succeeded)) {
 		return succeeded;
 	}
-	finalizers = bt_tree_copy_array(sync->arena, sync->object, "metadata.finalizers");
-	bt_json_remove_text(finalizers, bt_str_from(orphan ? ORPHAN : FOREGROUND));
 	bt_groups_remove(&self->waiting, sync->key);
-	return write_metadata(
-		sync, sync->resource, sync->object, "finalizers", finalizers, sync->arena);
+	return bt_sync_remove_finalizer(
+		sync, sync->resource, sync->object, orphan ? ORPHAN : FOREGROUND);
 }
 
 static bool sync(struct bt_sync *sync)
 {
 	struct collector *self = sync->data;
-	int64_t colon = bt_str_find_char(sync->key, ':');
-	struct bt_str key = bt_str_sub(sync->key, (uint32_t)(colon + 1), sync->key.length);
-	int64_t collection;
+	struct bt_str key;
 
-	if (colon <= 0 ||
-		!bt_str_parse_int64(bt_str_sub(sync->key, 0, (uint32_t)colon), &collection)) {
-		return true;
-	}
-	sync->resource =
-		bt_resources_of_collection(bt_api_resources(sync->hub->api), (uint32_t)collection);
+	sync->resource = split_queue_key(sync->hub, sync->key, &key);
 	if (sync->resource != NULL) {
 		sync->object = bt_api_read(sync->hub->api, sync->resource, key, sync->arena);
 	}
@@ -467,7 +345,7 @@ const struct bt_controller_ops bt_garbage_collector_ops = {
 	.name = "garbage-collector-controller",
 	.watches = BT_WATCH_ALL,
 	.data_bytes = sizeof(struct collector),
-	.finish = finish,
+	.group_count = 2,
 	.observe = observe,
 	.sync = sync,
 };

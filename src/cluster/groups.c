@@ -48,12 +48,12 @@ struct bt_str bt_groups_of(const struct bt_groups *groups, struct bt_str key)
 	return entry != BT_GROUPS_NONE ? group_of(groups, entry) : BT_STR("");
 }
 
-void bt_groups_remove(struct bt_groups *groups, struct bt_str key)
+bool bt_groups_remove(struct bt_groups *groups, struct bt_str key)
 {
 	uint32_t entry = find(groups, &groups->by_key, key, bt_groups_key);
 
 	if (entry == BT_GROUPS_NONE) {
-		return;
+		return false;
 	}
 	struct bt_group_entry *items = groups->entries.items;
 	struct bt_group_entry *item = &items[entry];
@@ -73,6 +73,7 @@ void bt_groups_remove(struct bt_groups *groups, struct bt_str key)
 	bt_free(item->key);
 	*item = (struct bt_group_entry){.key = NULL};
 	bt_vec_push(&groups->free_slots, entry);
+	return true;
 }
 
 void bt_groups_set(struct bt_groups *groups, struct bt_str key, struct bt_str group)
@@ -83,7 +84,7 @@ void bt_groups_set(struct bt_groups *groups, struct bt_str key, struct bt_str gr
 	if (entry != BT_GROUPS_NONE && bt_str_equal(group_of(groups, entry), group)) {
 		return;
 	}
-	bt_groups_remove(groups, key);
+	(void)bt_groups_remove(groups, key);
 	item.previous = bt_groups_first(groups, group);
 	item.next = BT_GROUPS_NONE;
 	item.key = bt_malloc((size_t)key.length + group.length + 1);

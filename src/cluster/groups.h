@@ -31,7 +31,8 @@ struct bt_groups {
 void bt_groups_finish(struct bt_groups *groups);
 /** Moves the key to this group, or adds the key. Texts are copied. */
 void bt_groups_set(struct bt_groups *groups, struct bt_str key, struct bt_str group);
-void bt_groups_remove(struct bt_groups *groups, struct bt_str key);
+/** Returns whether the groups had the key. */
+bool bt_groups_remove(struct bt_groups *groups, struct bt_str key);
 /** Returns the key's group, or "". Borrowed until the key changes its group. */
 struct bt_str bt_groups_of(const struct bt_groups *groups, struct bt_str key);
 /** Returns the first entry of a group; BT_GROUPS_NONE: the group is empty. */
