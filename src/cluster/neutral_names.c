@@ -239,12 +239,6 @@ static uint32_t known_length(struct bt_str text, bool is_term)
 
 /** --- collecting --- */
 
-void bt_neutral_names_init(struct bt_neutral_names *names)
-{
-	*names = (struct bt_neutral_names){0};
-	bt_arena_init(&names->arena, 0);
-}
-
 void bt_neutral_names_finish(struct bt_neutral_names *names)
 {
 	bt_vec_finish(&names->words);
@@ -252,7 +246,8 @@ void bt_neutral_names_finish(struct bt_neutral_names *names)
 	bt_arena_finish(&names->arena);
 }
 
-static uint32_t find_word(const struct bt_neutral_names *names, struct bt_str word)
+/** Returns the index of the word, which is added if missing. */
+static uint32_t find_or_add(struct bt_neutral_names *names, struct bt_str word)
 {
 	uint64_t hash = bt_str_hash(word);
 	BT_MAP_EACH (&names->map, hash, index) {
@@ -260,7 +255,18 @@ static uint32_t find_word(const struct bt_neutral_names *names, struct bt_str wo
 			return index;
 		}
 	}
-	return BT_MAP_NONE;
+	int64_t value; /* a number above INT64_MAX counts as a word */
+	struct bt_neutral_word entry = {
+		.original = bt_arena_str(&names->arena, word),
+		.is_number = bt_str_is_digits(word) && bt_str_parse_int64(word, &value),
+	};
+	/* bt_neutral_names_sort replaces the codes of the words that were collected before. */
+	entry.code = entry.is_number ? FIRST_LONG_NUMBER + names->number_count
+				     : names->words.count - names->number_count;
+	names->number_count += entry.is_number;
+	bt_vec_push(&names->words, entry);
+	bt_map_insert(&names->map, hash, names->words.count - 1);
+	return names->words.count - 1;
 }
 
 static uint32_t end_of(struct bt_str text, struct bt_str word)
@@ -273,21 +279,7 @@ void bt_neutral_names_collect(struct bt_neutral_names *names, struct bt_str text
 	struct bt_str word;
 	for (uint32_t at = known_length(text, is_term); find_next(text, at, &word);
 		at = end_of(text, word)) {
-		if (find_word(names, word) != BT_MAP_NONE) {
-			continue;
-		}
-		int64_t value; /* a number above INT64_MAX counts as a word */
-		struct bt_neutral_word entry = {
-			.original = bt_arena_str(&names->arena, word),
-			.is_number = bt_str_is_digits(word) && bt_str_parse_int64(word, &value),
-		};
-		if (names->prefix.length != 0) {
-			entry.code = entry.is_number ? FIRST_LONG_NUMBER + names->number_count
-						     : names->words.count - names->number_count;
-		}
-		names->number_count += entry.is_number;
-		bt_vec_push(&names->words, entry);
-		bt_map_insert(&names->map, bt_str_hash(word), names->words.count - 1);
+		(void)find_or_add(names, word);
 	}
 }
 
@@ -358,16 +350,15 @@ static void append_word(const struct bt_neutral_names *names, const struct bt_ne
 	}
 }
 
-struct bt_str bt_neutral_names_rename(const struct bt_neutral_names *names, struct bt_str text,
-	bool is_term, struct bt_arena *arena)
+struct bt_str bt_neutral_names_rename(
+	struct bt_neutral_names *names, struct bt_str text, bool is_term, struct bt_arena *arena)
 {
 	struct bt_strbuf out = {0};
 	struct bt_str word;
 	uint32_t done = 0;
 	for (uint32_t at = known_length(text, is_term); find_next(text, at, &word);
 		at = end_of(text, word)) {
-		uint32_t index = find_word(names, word);
-		BT_ASSERT(index != BT_MAP_NONE);
+		uint32_t index = find_or_add(names, word);
 		bt_strbuf_append_str(
 			&out, bt_str_sub(text, done, (uint32_t)(word.data - text.data) - done));
 		append_word(names, &names->words.items[index], &out);

@@ -24,15 +24,16 @@
  * order; a UUID or an IPv4 address counts as one word.
  *
  * First all texts are collected, then bt_neutral_names_sort orders their words, then texts are
- * renamed. Words that are collected after sorting come after all others.
+ * renamed. Words that were not collected come after all others.
  */
 
 struct bt_neutral_word {
 	struct bt_str original; /* in the arena */
-	uint32_t code;          /* set by bt_neutral_names_sort: place among the words or numbers */
+	uint32_t code;          /* place among the words or numbers */
 	bool is_number;
 };
 
+/** All-zero memory is an empty set of names. */
 struct bt_neutral_names {
 	BT_VEC(struct bt_neutral_word) words;
 	struct bt_map map; /* original -> words */
@@ -42,7 +43,6 @@ struct bt_neutral_names {
 	uint32_t width;        /* digits after the prefix */
 };
 
-void bt_neutral_names_init(struct bt_neutral_names *names);
 void bt_neutral_names_finish(struct bt_neutral_names *names);
 /** Returns whether the text is a word of the API, which is not renamed. */
 bool bt_neutral_names_is_term(struct bt_str text);
@@ -53,9 +53,9 @@ bool bt_neutral_names_is_term(struct bt_str text);
 void bt_neutral_names_collect(struct bt_neutral_names *names, struct bt_str text, bool is_term);
 /** Orders the collected words. Call it once, before renaming. */
 void bt_neutral_names_sort(struct bt_neutral_names *names);
-/** Returns the neutral text, in the arena, for a text that was collected with the same is_term. */
-struct bt_str bt_neutral_names_rename(const struct bt_neutral_names *names, struct bt_str text,
-	bool is_term, struct bt_arena *arena);
+/** Returns the neutral text, in the arena, for a text. is_term: as when it was collected. */
+struct bt_str bt_neutral_names_rename(
+	struct bt_neutral_names *names, struct bt_str text, bool is_term, struct bt_arena *arena);
 /** Appends a JSON object that maps neutral words to original words, and a newline. */
 void bt_neutral_names_append_map(const struct bt_neutral_names *names, struct bt_strbuf *out);
 
@@ -75,10 +75,7 @@ enum bt_snapshot_action {
 bool bt_snapshot_find_action(
 	const char *message, const char *field, enum bt_snapshot_action *out_action);
 
-/**
- * Writes single objects in the form of snapshots, but without resourceVersion, which also changes
- * when no other member does.
- */
+/** Writes the objects of one cluster in the form of snapshots. */
 struct bt_snapshot_stream;
 
 /**
@@ -91,8 +88,9 @@ void bt_snapshot_stream_collect_names(
 /** Call it once, after the last bt_snapshot_stream_collect_names. */
 void bt_snapshot_stream_sort_names(struct bt_snapshot_stream *stream);
 /**
- * Appends the object as JSON. Returns the object's metadata as written, with neutral names if
- * strip_names, borrowed until the next call.
+ * Appends the object as JSON, without resourceVersion, which also changes when no other member
+ * does. Returns the object's metadata as written, with neutral names if strip_names, borrowed until
+ * the next call.
  */
 const struct bt_object_meta *bt_snapshot_stream_append(
 	struct bt_snapshot_stream *stream, const struct bt_object *object, struct bt_strbuf *out);
@@ -101,19 +99,16 @@ const struct bt_object_meta *bt_snapshot_stream_append(
  * such an expression may give another result.
  */
 uint32_t bt_snapshot_stream_by_parts(const struct bt_snapshot_stream *stream);
+const struct bt_neutral_names *bt_snapshot_stream_names(const struct bt_snapshot_stream *stream);
 /** NULL accepted. */
 void bt_snapshot_stream_destroy(struct bt_snapshot_stream *stream);
 
-/** Collects and orders the words of all objects. names: initialised. */
-void bt_snapshot_collect_names(const struct bt_manifests *cluster, struct bt_neutral_names *names);
-
 /**
- * Writes the snapshot as JSON, piece by piece. names NULL: original names. With neutral names,
- * warns of expressions whose result may change, because they read parts of names. Objects are
- * released on the way. Stops at the first write that does not return 0, and returns its result.
+ * Writes all objects as JSON, piece by piece. stream: newly created. With neutral names, warns of
+ * expressions whose result may change, because they read parts of names. Objects are released on
+ * the way. Stops at the first write that does not return 0, and returns its result.
  */
-BT_MUST_USE int bt_snapshot_write(struct bt_manifests *cluster,
-	const struct bt_neutral_names *names,
+BT_MUST_USE int bt_snapshot_write(struct bt_manifests *cluster, struct bt_snapshot_stream *stream,
 	int (*write)(void *context, struct bt_str text, struct berth_error *err), void *context,
 	struct berth_error *err);
 #endif

@@ -143,7 +143,7 @@ struct options {
 
 /** Write the snapshot and the map. Neither file gets its final name before both are complete. */
 static int write_both(const struct options *options, struct bt_manifests *cluster,
-	const struct bt_neutral_names *names, struct snapshot_file *snapshot,
+	struct bt_snapshot_stream *stream, struct snapshot_file *snapshot,
 	struct snapshot_file *map, struct berth_error *err)
 {
 	const char *map_path = options->map_path;
@@ -158,11 +158,11 @@ static int write_both(const struct options *options, struct bt_manifests *cluste
 		result = snapshot_file_open(map_path, gzip, true, map, err);
 	}
 	if (result == 0) {
-		result = bt_snapshot_write(cluster, names, snapshot_file_write, snapshot, err);
+		result = bt_snapshot_write(cluster, stream, snapshot_file_write, snapshot, err);
 	}
 	if (result == 0 && map_path != NULL) {
 		struct bt_strbuf text = {0};
-		bt_neutral_names_append_map(names, &text);
+		bt_neutral_names_append_map(bt_snapshot_stream_names(stream), &text);
 		result = snapshot_file_write(map, bt_strbuf_str(&text), err);
 		if (result == 0) {
 			result = snapshot_file_close(map, err);
@@ -178,9 +178,10 @@ static int write_both(const struct options *options, struct bt_manifests *cluste
 	return result == 0 ? snapshot_file_publish(snapshot, err) : result;
 }
 
-static int write_snapshot(const struct options *options, struct bt_manifests *cluster,
-	const struct bt_neutral_names *names, struct berth_error *err)
+static int write_snapshot(
+	const struct options *options, struct bt_manifests *cluster, struct berth_error *err)
 {
+	struct bt_snapshot_stream *stream = bt_snapshot_stream_create(options->strip_names);
 	struct snapshot_file snapshot = {0};
 	struct snapshot_file map = {0};
 	bool may_leave_something = options->output_path != NULL || options->map_path != NULL;
@@ -205,9 +206,10 @@ static int write_snapshot(const struct options *options, struct bt_manifests *cl
 			(void)sigdelset(&held, ending_signals[i]);
 		}
 	}
-	int result = write_both(options, cluster, names, &snapshot, &map, err);
+	int result = write_both(options, cluster, stream, &snapshot, &map, err);
 	snapshot_file_finish(&map);
 	snapshot_file_finish(&snapshot);
+	bt_snapshot_stream_destroy(stream);
 	(void)pthread_sigmask(SIG_UNBLOCK, &held, NULL); /* a pending signal ends the program */
 	return result;
 }
@@ -216,7 +218,6 @@ static int run(void *context, struct bt_strbuf *out, struct berth_error *err)
 {
 	struct options *options = context;
 	struct bt_manifests *cluster = &options->line.cluster;
-	struct bt_neutral_names names;
 	uint32_t node_count = 0;
 	uint32_t pod_count = 0;
 	int result = bt_source_read(&options->line.source, cluster, err);
@@ -232,12 +233,7 @@ static int run(void *context, struct bt_strbuf *out, struct berth_error *err)
 			"LimitRanges, ResourceQuotas and RuntimeClasses are left out; they have no "
 			"effect on the pods of the snapshot");
 	}
-	bt_neutral_names_init(&names);
-	if (options->strip_names) {
-		bt_snapshot_collect_names(cluster, &names);
-	}
-	result = write_snapshot(options, cluster, options->strip_names ? &names : NULL, err);
-	bt_neutral_names_finish(&names);
+	result = write_snapshot(options, cluster, err);
 	if (result == 0 && options->output_path != NULL) {
 		bt_strbuf_printf(out, "%s: %u node%s, %u pod%s, %u object%s in all\n",
 			options->output_path, node_count, BT_PLURAL(node_count), pod_count,

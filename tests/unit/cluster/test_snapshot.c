@@ -229,19 +229,16 @@ static int append_piece(void *context, struct bt_str text, struct berth_error *e
 
 static void snapshot_of_secrets(struct fill *fill, bool strips, struct bt_strbuf *out)
 {
-	struct bt_neutral_names names;
+	struct bt_snapshot_stream *stream = bt_snapshot_stream_create(strips);
 	struct bt_manifests cluster;
 	bt_manifests_init(&cluster);
-	bt_neutral_names_init(&names);
 	for (int kind = 0; kind < BT_KIND__COUNT; kind++) {
 		if (kind != BT_KIND_EVENT && kind != BT_KIND_CORE_EVENT && kind != BT_KIND_LEASE) {
 			add_filled(fill, &cluster, (enum bt_kind)kind);
 		}
 	}
-	bt_snapshot_collect_names(&cluster, &names);
-	ck_assert_int_eq(
-		bt_snapshot_write(&cluster, strips ? &names : NULL, append_piece, out, NULL), 0);
-	bt_neutral_names_finish(&names);
+	ck_assert_int_eq(bt_snapshot_write(&cluster, stream, append_piece, out, NULL), 0);
+	bt_snapshot_stream_destroy(stream);
 	bt_manifests_finish(&cluster);
 }
 
@@ -275,6 +272,7 @@ START_TEST(test_snapshot__every_workload_is_marked)
 {
 	for (int kind = 0; kind < BT_KIND__COUNT; kind++) {
 		struct fill fill = {.shape = NULL};
+		struct bt_snapshot_stream *stream = bt_snapshot_stream_create(false);
 		struct bt_manifests cluster;
 		struct bt_strbuf out = {0};
 		bt_arena_init(&fill.arena, 0);
@@ -286,7 +284,8 @@ START_TEST(test_snapshot__every_workload_is_marked)
 			.pods_exist = true,
 		};
 		bt_vec_push(&cluster.objects, entry);
-		ck_assert_int_eq(bt_snapshot_write(&cluster, NULL, append_piece, &out, NULL), 0);
+		ck_assert_int_eq(bt_snapshot_write(&cluster, stream, append_piece, &out, NULL), 0);
+		bt_snapshot_stream_destroy(stream);
 		bool is_marked = bt_str_find(bt_strbuf_str(&out),
 					 BT_STR("\"berth.dev/pods-exist\":\"true\"")) >= 0;
 		ck_assert_msg(is_marked == bt_kind_creates_pods((enum bt_kind)kind), "%s",
@@ -309,7 +308,7 @@ static const char *const texts[] = {"web", "web-0", "data-web-0", "data", "10.0.
 
 static void collect_texts(struct bt_neutral_names *names)
 {
-	bt_neutral_names_init(names);
+	*names = (struct bt_neutral_names){0};
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(texts); i++) {
 		bt_neutral_names_collect(names, bt_str_from(texts[i]), false);
 	}
