@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Changes of kustomizations to objects: names and references, labels, images, hashes. */
+#include <gnutls/crypto.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "api/meta.h"
 #include "cluster/kustomize.h"
@@ -67,6 +67,27 @@ void bt_kustomize_add_texts(struct bt_arena *arena, struct bt_json_value *object
 	}
 }
 
+/**
+ * Calls visit for each object at a dotted path below value; "*" stands for every element of an
+ * array. Recursive: as deep as the path.
+ */
+static void visit_objects(struct bt_json_value *value, struct bt_str path,
+	void (*visit)(const void *context, struct bt_json_value *found), const void *context)
+{
+	struct bt_str step = bt_str_cut(&path, '.');
+	if (step.length == 0) {
+		if (value != NULL && value->type == BT_JSON_OBJECT) {
+			visit(context, value);
+		}
+	} else if (!bt_str_equal_c(step, "*")) {
+		visit_objects(bt_json_get(value, step), path, visit, context);
+	} else if (value != NULL && value->type == BT_JSON_ARRAY) {
+		for (uint32_t i = 0; i < value->count; i++) {
+			visit_objects(value->elements[i], path, visit, context);
+		}
+	}
+}
+
 /* --- names and references --- */
 
 static bool is_namespaced(const struct bt_json_value *object)
@@ -117,6 +138,9 @@ struct search {
 	const struct bt_kustomized *resources;
 	uint32_t count;
 	struct bt_str from; /* former namespace of the referring object */
+	/** The reference that is updated: the member with the name, and the kind of the object. */
+	const char *member;
+	struct bt_str kind;
 };
 
 static bool was_in(const struct bt_kustomized *resource, struct bt_str namespace_)
@@ -156,75 +180,61 @@ static const struct bt_kustomized *find_named(const struct search *search, struc
 	return earlier;
 }
 
-/**
- * Updates the reference to an object of this kind at a dotted path below holder; "*" stands for
- * every element of an array. Recursive: as deep as the path.
- */
-static void update_reference(const struct search *search, struct bt_json_value *holder,
-	struct bt_str path, struct bt_str kind)
+static void update_reference(const void *context, struct bt_json_value *holder)
 {
-	struct bt_str step = bt_str_cut(&path, '.');
-	struct bt_json_value *value = bt_json_get(holder, step);
-
-	if (bt_str_equal_c(step, "*")) {
-		for (uint32_t i = 0;
-			holder != NULL && holder->type == BT_JSON_ARRAY && i < holder->count; i++) {
-			update_reference(search, holder->elements[i], path, kind);
-		}
-	} else if (path.data != NULL) {
-		update_reference(search, value, path, kind);
-	} else if (value != NULL && value->type == BT_JSON_STRING) {
-		const struct bt_kustomized *resource =
-			find_named(search, kind, value->text, search->from);
-		if (resource != NULL) {
-			bt_json_set(search->arena, holder, step,
-				bt_json_new_str(search->arena,
-					bt_json_text_at(resource->object, "metadata.name")));
-		}
+	const struct search *search = context;
+	const struct bt_json_value *name = bt_json_find(holder, search->member);
+	const struct bt_kustomized *resource = name != NULL && name->type == BT_JSON_STRING
+		? find_named(search, search->kind, name->text, search->from)
+		: NULL;
+	if (resource != NULL) {
+		bt_json_set_str(search->arena, holder, search->member,
+			bt_json_text_at(resource->object, "metadata.name"));
 	}
 }
 
 /**
- * Paths of references to objects of kind target. kind: the kind of the referring object; NULL: the
- * path begins at a pod spec.
+ * References to objects of kind target. kind: the kind of the referring object; NULL: the path
+ * begins at a pod spec. path: of the objects whose member has the name.
  */
 static const struct {
 	const char *kind;
 	const char *path;
+	const char *member;
 	const char *target;
 } references[] = {
-	{NULL, "serviceAccountName", "ServiceAccount"},
-	{NULL, "serviceAccount", "ServiceAccount"},
-	{NULL, "priorityClassName", "PriorityClass"},
-	{NULL, "imagePullSecrets.*.name", "Secret"},
-	{NULL, "volumes.*.configMap.name", "ConfigMap"},
-	{NULL, "volumes.*.secret.secretName", "Secret"},
-	{NULL, "volumes.*.persistentVolumeClaim.claimName", "PersistentVolumeClaim"},
-	{NULL, "volumes.*.projected.sources.*.configMap.name", "ConfigMap"},
-	{NULL, "volumes.*.projected.sources.*.secret.name", "Secret"},
+	{NULL, "", "serviceAccountName", "ServiceAccount"},
+	{NULL, "", "serviceAccount", "ServiceAccount"},
+	{NULL, "", "priorityClassName", "PriorityClass"},
+	{NULL, "imagePullSecrets.*", "name", "Secret"},
+	{NULL, "volumes.*.configMap", "name", "ConfigMap"},
+	{NULL, "volumes.*.secret", "secretName", "Secret"},
+	{NULL, "volumes.*.persistentVolumeClaim", "claimName", "PersistentVolumeClaim"},
+	{NULL, "volumes.*.projected.sources.*.configMap", "name", "ConfigMap"},
+	{NULL, "volumes.*.projected.sources.*.secret", "name", "Secret"},
 #define BT_CONTAINERS(list) \
-	{NULL, list ".*.env.*.valueFrom.configMapKeyRef.name", "ConfigMap"}, \
-		{NULL, list ".*.env.*.valueFrom.secretKeyRef.name", "Secret"}, \
-		{NULL, list ".*.envFrom.*.configMapRef.name", "ConfigMap"}, \
+	{NULL, list ".*.env.*.valueFrom.configMapKeyRef", "name", "ConfigMap"}, \
+		{NULL, list ".*.env.*.valueFrom.secretKeyRef", "name", "Secret"}, \
+		{NULL, list ".*.envFrom.*.configMapRef", "name", "ConfigMap"}, \
 	{ \
-		NULL, list ".*.envFrom.*.secretRef.name", "Secret" \
+		NULL, list ".*.envFrom.*.secretRef", "name", "Secret" \
 	}
 	BT_CONTAINERS("containers"),
 	BT_CONTAINERS("initContainers"),
 	BT_CONTAINERS("ephemeralContainers"),
 #undef BT_CONTAINERS
-	{"StatefulSet", "spec.serviceName", "Service"},
-	{"StatefulSet", "spec.volumeClaimTemplates.*.spec.storageClassName", "StorageClass"},
-	{"PersistentVolumeClaim", "spec.storageClassName", "StorageClass"},
-	{"PersistentVolumeClaim", "spec.volumeName", "PersistentVolume"},
-	{"PersistentVolume", "spec.storageClassName", "StorageClass"},
-	{"ServiceAccount", "imagePullSecrets.*.name", "Secret"},
-	{"ServiceAccount", "secrets.*.name", "Secret"},
-	{"Ingress", "spec.tls.*.secretName", "Secret"},
-	{"Ingress", "spec.defaultBackend.service.name", "Service"},
-	{"Ingress", "spec.rules.*.http.paths.*.backend.service.name", "Service"},
-	{"ValidatingWebhookConfiguration", "webhooks.*.clientConfig.service.name", "Service"},
-	{"MutatingWebhookConfiguration", "webhooks.*.clientConfig.service.name", "Service"},
+	{"StatefulSet", "spec", "serviceName", "Service"},
+	{"StatefulSet", "spec.volumeClaimTemplates.*.spec", "storageClassName", "StorageClass"},
+	{"PersistentVolumeClaim", "spec", "storageClassName", "StorageClass"},
+	{"PersistentVolumeClaim", "spec", "volumeName", "PersistentVolume"},
+	{"PersistentVolume", "spec", "storageClassName", "StorageClass"},
+	{"ServiceAccount", "imagePullSecrets.*", "name", "Secret"},
+	{"ServiceAccount", "secrets.*", "name", "Secret"},
+	{"Ingress", "spec.tls.*", "secretName", "Secret"},
+	{"Ingress", "spec.defaultBackend.service", "name", "Service"},
+	{"Ingress", "spec.rules.*.http.paths.*.backend.service", "name", "Service"},
+	{"ValidatingWebhookConfiguration", "webhooks.*.clientConfig.service", "name", "Service"},
+	{"MutatingWebhookConfiguration", "webhooks.*.clientConfig.service", "name", "Service"},
 };
 
 /**
@@ -288,19 +298,22 @@ void bt_kustomize_update_references(struct bt_arena *arena, struct bt_kustomized
 				? pod_spec_of(object)
 				: is_kind(object, references[n].kind) ? object
 								      : NULL;
-			update_reference(&search, holder, bt_str_from(references[n].path),
-				bt_str_from(references[n].target));
+			search.member = references[n].member;
+			search.kind = bt_str_from(references[n].target);
+			visit_objects(
+				holder, bt_str_from(references[n].path), update_reference, &search);
 		}
+		search.member = "name";
 		if (is_kind(object, "RoleBinding") || is_kind(object, "ClusterRoleBinding")) {
-			struct bt_json_value *role = bt_json_find(object, "roleRef");
-			update_reference(&search, role, BT_STR("name"),
-				is_kind(role, "Role") ? BT_STR("Role") : BT_STR("ClusterRole"));
+			const struct bt_json_value *role = bt_json_find(object, "roleRef");
+			search.kind =
+				is_kind(role, "Role") ? BT_STR("Role") : BT_STR("ClusterRole");
+			visit_objects(object, BT_STR("roleRef"), update_reference, &search);
 			update_subjects(&search, object, namespace_);
 		} else if (is_kind(object, "HorizontalPodAutoscaler")) {
-			struct bt_json_value *target =
-				bt_json_find_path(object, "spec.scaleTargetRef");
-			update_reference(
-				&search, target, BT_STR("name"), bt_json_text_at(target, "kind"));
+			search.kind = bt_json_text_at(object, "spec.scaleTargetRef.kind");
+			visit_objects(
+				object, BT_STR("spec.scaleTargetRef"), update_reference, &search);
 		}
 	}
 	for (uint32_t i = 0; i < count; i++) {
@@ -310,130 +323,113 @@ void bt_kustomize_update_references(struct bt_arena *arena, struct bt_kustomized
 
 /* --- labels and annotations --- */
 
+struct texts {
+	struct bt_arena *arena;
+	const char *member; /* of metadata: "labels" or "annotations" */
+	const struct bt_json_value *values;
+};
+
 /** Adds labels to the selector if it has matchLabels. */
-static void add_to_selector(
-	struct bt_arena *arena, struct bt_json_value *selector, const struct bt_json_value *labels)
+static void add_to_selector(const void *context, struct bt_json_value *selector)
 {
+	const struct texts *texts = context;
 	if (bt_json_find(selector, "matchLabels") != NULL) {
-		bt_kustomize_add_texts(arena, selector, "matchLabels", labels);
+		bt_kustomize_add_texts(texts->arena, selector, "matchLabels", texts->values);
 	}
 }
 
-static void add_to_all(struct bt_arena *arena, const struct bt_json_value *list, const char *path,
-	const struct bt_json_value *labels)
+static void add_to_metadata(const void *context, struct bt_json_value *object)
 {
-	for (uint32_t i = 0; i < list->count; i++) {
-		add_to_selector(arena, bt_json_find_path(list->elements[i], path), labels);
+	const struct texts *texts = context;
+	if (texts->values->count != 0) {
+		bt_kustomize_add_texts(texts->arena,
+			bt_json_ensure_object(texts->arena, object, "metadata"), texts->member,
+			texts->values);
 	}
 }
 
-/**
- * Adds labels or annotations (member) to the metadata of the template, if holder has the template.
- */
-static void label_template(struct bt_arena *arena, struct bt_json_value *holder,
-	const char *template_, const char *member, const struct bt_json_value *texts)
+static void add_to_templates(const struct texts *texts, struct bt_json_value *object)
 {
-	struct bt_json_value *found = bt_json_find(holder, template_);
-	if (found != NULL && found->type == BT_JSON_OBJECT && texts->count != 0) {
-		bt_kustomize_add_texts(
-			arena, bt_json_ensure_object(arena, found, "metadata"), member, texts);
-	}
-}
-
-static void label_templates(struct bt_arena *arena, struct bt_json_value *object,
-	const char *member, const struct bt_json_value *texts)
-{
-	struct bt_json_value *spec = bt_json_find(object, "spec");
 	if (is_one_of(object, workloads)) {
-		label_template(arena, spec, "template", member, texts);
+		visit_objects(object, BT_STR("spec.template"), add_to_metadata, texts);
 	} else if (is_kind(object, "CronJob")) {
-		label_template(arena, spec, "jobTemplate", member, texts);
-		label_template(arena, bt_json_find_path(object, "spec.jobTemplate.spec"),
-			"template", member, texts);
+		visit_objects(object, BT_STR("spec.jobTemplate"), add_to_metadata, texts);
+		visit_objects(
+			object, BT_STR("spec.jobTemplate.spec.template"), add_to_metadata, texts);
 	}
 }
 
 void bt_kustomize_annotate(struct bt_arena *arena, struct bt_json_value *object,
 	const struct bt_json_value *annotations)
 {
-	bt_kustomize_add_texts(arena, bt_json_ensure_object(arena, object, "metadata"),
-		"annotations", annotations);
-	label_templates(arena, object, "annotations", annotations);
+	const struct texts texts = {arena, "annotations", annotations};
+	add_to_metadata(&texts, object);
+	add_to_templates(&texts, object);
 }
 
-static void label_selectors(
-	struct bt_arena *arena, struct bt_json_value *object, const struct bt_json_value *labels)
+static void label_selectors(const struct texts *labels, struct bt_json_value *object)
 {
 	static const char *const created[] = {
 		"Deployment", "ReplicaSet", "StatefulSet", "DaemonSet", NULL};
-	static const char *const others[] = {"Job", "PodDisruptionBudget", NULL};
+	/** Selectors of objects of a kind; NULL: the path begins at the spec of a pod template. */
+	static const struct {
+		const char *kind;
+		const char *path;
+	} selectors[] = {
+		{"Job", "spec.selector"},
+		{"PodDisruptionBudget", "spec.selector"},
+		{"NetworkPolicy", "spec.podSelector"},
+		{"NetworkPolicy", "spec.ingress.*.from.*.podSelector"},
+		{"NetworkPolicy", "spec.egress.*.to.*.podSelector"},
+#define BT_AFFINITY(name) \
+	{NULL, \
+		"affinity." name ".preferredDuringSchedulingIgnoredDuringExecution.*" \
+		".podAffinityTerm.labelSelector"}, \
+		{NULL, \
+			"affinity." name \
+			".requiredDuringSchedulingIgnoredDuringExecution.*.labelSelector"}
+		BT_AFFINITY("podAffinity"),
+		BT_AFFINITY("podAntiAffinity"),
+#undef BT_AFFINITY
+		{NULL, "topologySpreadConstraints.*.labelSelector"},
+	};
 	struct bt_json_value *spec = bt_json_find(object, "spec");
-	const struct bt_json_value *pod = pod_spec_of(object);
+	struct bt_json_value *pod = is_kind(object, "Pod") ? NULL : pod_spec_of(object);
 	if (spec == NULL || spec->type != BT_JSON_OBJECT) {
 		return;
 	}
 	if (is_kind(object, "Service") || is_kind(object, "ReplicationController")) {
-		bt_kustomize_add_texts(arena, spec, "selector", labels);
+		bt_kustomize_add_texts(labels->arena, spec, "selector", labels->values);
 	} else if (is_one_of(object, created)) {
-		bt_kustomize_add_texts(arena, bt_json_ensure_object(arena, spec, "selector"),
-			"matchLabels", labels);
-	} else if (is_one_of(object, others)) {
-		add_to_selector(arena, bt_json_find(spec, "selector"), labels);
-	} else if (is_kind(object, "NetworkPolicy")) {
-		static const char *const rules[][2] = {
-			{"spec.ingress", "from"}, {"spec.egress", "to"}};
-		add_to_selector(arena, bt_json_find(spec, "podSelector"), labels);
-		for (size_t n = 0; n < BT_ARRAY_LENGTH(rules); n++) {
-			const struct bt_json_value *list = bt_json_array_at(object, rules[n][0]);
-			for (uint32_t i = 0; i < list->count; i++) {
-				add_to_all(arena, bt_json_array_at(list->elements[i], rules[n][1]),
-					"podSelector", labels);
-			}
-		}
+		bt_kustomize_add_texts(labels->arena,
+			bt_json_ensure_object(labels->arena, spec, "selector"), "matchLabels",
+			labels->values);
 	}
-	if (pod != NULL && !is_kind(object, "Pod")) {
-		/* Label the selectors of the pods' affinity and topology spread constraints. */
-		static const char *const terms[] = {
-			"affinity.podAffinity", "affinity.podAntiAffinity"};
-		for (size_t i = 0; i < BT_ARRAY_LENGTH(terms); i++) {
-			const struct bt_json_value *affinity = bt_json_find_path(pod, terms[i]);
-			add_to_all(arena,
-				bt_json_array_at(affinity,
-					"preferredDuringSchedulingIgnoredDuringExecution"),
-				"podAffinityTerm.labelSelector", labels);
-			add_to_all(arena,
-				bt_json_array_at(
-					affinity, "requiredDuringSchedulingIgnoredDuringExecution"),
-				"labelSelector", labels);
-		}
-		add_to_all(arena, bt_json_array_at(pod, "topologySpreadConstraints"),
-			"labelSelector", labels);
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(selectors); i++) {
+		struct bt_json_value *holder = selectors[i].kind == NULL ? pod
+			: is_kind(object, selectors[i].kind)             ? object
+									 : NULL;
+		visit_objects(holder, bt_str_from(selectors[i].path), add_to_selector, labels);
 	}
 }
 
 void bt_kustomize_label(struct bt_arena *arena, struct bt_json_value *object,
 	const struct bt_json_value *labels, bool selectors, bool templates)
 {
+	const struct texts texts = {arena, "labels", labels};
 	if (labels->count == 0) {
 		return;
 	}
-	bt_kustomize_add_texts(
-		arena, bt_json_ensure_object(arena, object, "metadata"), "labels", labels);
+	add_to_metadata(&texts, object);
 	if (selectors) {
-		label_selectors(arena, object, labels);
+		label_selectors(&texts, object);
 	}
 	if (templates) {
-		const struct bt_json_value *claims =
-			bt_json_array_at(object, "spec.volumeClaimTemplates");
-		label_templates(arena, object, "labels", labels);
-		for (uint32_t i = 0; i < claims->count && is_kind(object, "StatefulSet"); i++) {
-			if (claims->elements[i]->type != BT_JSON_OBJECT) {
-				continue;
-			}
-			bt_kustomize_add_texts(arena,
-				bt_json_ensure_object(arena, claims->elements[i], "metadata"),
-				"labels", labels);
-		}
+		add_to_templates(&texts, object);
+	}
+	if (templates && is_kind(object, "StatefulSet")) {
+		visit_objects(
+			object, BT_STR("spec.volumeClaimTemplates.*"), add_to_metadata, &texts);
 	}
 }
 
@@ -505,72 +501,19 @@ void bt_kustomize_encode(struct bt_arena *arena, struct bt_json_value *data)
 	}
 }
 
-static uint32_t rotate(uint32_t word, unsigned bits)
-{
-	return word >> bits | word << (32 - bits);
-}
-
 /**
- * Returns the first 10 hexadecimal digits of the text's SHA-256 (FIPS 180-4) in kustomize's
- * alphabet, which avoids letters that could form words.
+ * Returns the first 10 hexadecimal digits of the text's SHA-256 in kustomize's alphabet, which
+ * avoids letters that could form words.
  */
 static struct bt_str hash_text(struct bt_arena *arena, struct bt_str text)
 {
-	static const uint32_t rounds[64] = {0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5,
-		0x3956c25b, 0x59f111f1, 0x923f82a4, 0xab1c5ed5, 0xd807aa98, 0x12835b01, 0x243185be,
-		0x550c7dc3, 0x72be5d74, 0x80deb1fe, 0x9bdc06a7, 0xc19bf174, 0xe49b69c1, 0xefbe4786,
-		0x0fc19dc6, 0x240ca1cc, 0x2de92c6f, 0x4a7484aa, 0x5cb0a9dc, 0x76f988da, 0x983e5152,
-		0xa831c66d, 0xb00327c8, 0xbf597fc7, 0xc6e00bf3, 0xd5a79147, 0x06ca6351, 0x14292967,
-		0x27b70a85, 0x2e1b2138, 0x4d2c6dfc, 0x53380d13, 0x650a7354, 0x766a0abb, 0x81c2c92e,
-		0x92722c85, 0xa2bfe8a1, 0xa81a664b, 0xc24b8b70, 0xc76c51a3, 0xd192e819, 0xd6990624,
-		0xf40e3585, 0x106aa070, 0x19a4c116, 0x1e376c08, 0x2748774c, 0x34b0bcb5, 0x391c0cb3,
-		0x4ed8aa4a, 0x5b9cca4f, 0x682e6ff3, 0x748f82ee, 0x78a5636f, 0x84c87814, 0x8cc70208,
-		0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2};
 	static const char digits[] = "gh2k456789mbcdtf"; /* 0 1 3 a e become g h k m t */
-	uint32_t state[8] = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c,
-		0x1f83d9ab, 0x5be0cd19};
-	size_t length = ((size_t)text.length + 9 + 63) / 64 * 64;
-	uint8_t *bytes = BT_ARENA_NEW_ARRAY(arena, uint8_t, length);
+	uint8_t hash[32];
 	char result[10];
-	if (text.length != 0) {
-		memcpy(bytes, text.data, text.length);
-	}
-	bytes[text.length] = 0x80;
-	for (unsigned i = 0; i < 8; i++) {
-		bytes[length - 1 - i] = (uint8_t)((uint64_t)text.length * 8 >> (8 * i));
-	}
-	for (size_t block = 0; block < length; block += 64) {
-		uint32_t words[64];
-		uint32_t v[8];
-		for (size_t i = 0; i < 16; i++) {
-			const uint8_t *word = bytes + block + 4 * i;
-			words[i] = (uint32_t)word[0] << 24 | (uint32_t)word[1] << 16 |
-				(uint32_t)word[2] << 8 | word[3];
-		}
-		for (size_t i = 16; i < 64; i++) {
-			uint32_t a = words[i - 15];
-			uint32_t b = words[i - 2];
-			words[i] = words[i - 16] + words[i - 7] +
-				(rotate(a, 7) ^ rotate(a, 18) ^ a >> 3) +
-				(rotate(b, 17) ^ rotate(b, 19) ^ b >> 10);
-		}
-		memcpy(v, state, sizeof(v));
-		for (size_t i = 0; i < 64; i++) {
-			uint32_t first = v[7] +
-				(rotate(v[4], 6) ^ rotate(v[4], 11) ^ rotate(v[4], 25)) +
-				((v[4] & v[5]) ^ (~v[4] & v[6])) + rounds[i] + words[i];
-			uint32_t second = (rotate(v[0], 2) ^ rotate(v[0], 13) ^ rotate(v[0], 22)) +
-				((v[0] & v[1]) ^ (v[0] & v[2]) ^ (v[1] & v[2]));
-			memmove(v + 1, v, 7 * sizeof(v[0]));
-			v[4] += first;
-			v[0] = first + second;
-		}
-		for (size_t i = 0; i < 8; i++) {
-			state[i] += v[i];
-		}
-	}
+	int code = gnutls_hash_fast(GNUTLS_DIG_SHA256, text.data, text.length, hash);
+	BT_ASSERT(code == 0); /* the text is in memory */
 	for (size_t i = 0; i < sizeof(result); i++) {
-		result[i] = digits[state[i / 8] >> (28 - 4 * (i % 8)) & 15];
+		result[i] = digits[hash[i / 2] >> (i % 2 == 0 ? 4 : 0) & 15];
 	}
 	return bt_arena_str(arena, (struct bt_str){result, sizeof(result)});
 }
