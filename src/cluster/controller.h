@@ -88,38 +88,9 @@ struct bt_controller_ops;
 /** The resources that controllers read, write or watch. */
 enum bt_hub_kind {
 	BT_HUB_OTHER, /* any other resource */
-	BT_HUB_PODS,
-	BT_HUB_NODES,
-	BT_HUB_NAMESPACES,
-	BT_HUB_VOLUMES,       /* persistentvolumes */
-	BT_HUB_VOLUME_CLAIMS, /* persistentvolumeclaims */
-	BT_HUB_EVENTS,
-	BT_HUB_SERVICE_ACCOUNTS,
-	BT_HUB_QUOTAS,       /* resourcequotas */
-	BT_HUB_REPLICATIONS, /* replicationcontrollers */
-	BT_HUB_REPLICA_SETS,
-	BT_HUB_DEPLOYMENTS,
-	BT_HUB_STATEFUL_SETS,
-	BT_HUB_DAEMON_SETS,
-	BT_HUB_JOBS,
-	BT_HUB_CRON_JOBS,
-	BT_HUB_BUDGETS, /* poddisruptionbudgets */
-	BT_HUB_LEASES,
-	BT_HUB_STORAGE_CLASSES,
-	BT_HUB_CSI_NODES,
-	BT_HUB_CLAIMS,          /* resourceclaims */
-	BT_HUB_CLAIM_TEMPLATES, /* resourceclaimtemplates */
-	BT_HUB_POD_GROUPS,
-	BT_HUB_WORKLOADS,
-	BT_HUB_SERVICES,
-	BT_HUB_ENDPOINTS,
-	BT_HUB_SLICES, /* endpointslices */
-	BT_HUB_CONFIG_MAPS,
-	BT_HUB_REVISIONS,   /* controllerrevisions */
-	BT_HUB_AUTOSCALERS, /* horizontalpodautoscalers */
-	BT_HUB_CLUSTER_ROLES,
-	BT_HUB_SECRETS,
-	BT_HUB_SIGNING_REQUESTS, /* certificatesigningrequests */
+#define BT_HUB_KIND(kind, group, name) kind,
+#include "cluster/hub_kinds.def"
+#undef BT_HUB_KIND
 	BT_HUB_KIND_COUNT,
 };
 
@@ -211,8 +182,7 @@ struct bt_hub {
 	struct bt_api *api;                                     /* borrowed */
 	struct bt_store *store;                                 /* borrowed */
 	const struct bt_api_resource *kinds[BT_HUB_KIND_COUNT]; /* by enum bt_hub_kind */
-	struct bt_controllers_options options;
-	char **names; /* owned copies, to which options.names points */
+	struct bt_controllers_options options; /* names: only during bt_controllers_create */
 	int64_t now_ns;
 	uint32_t work;    /* syncs and writes of this run */
 	bool is_running;  /* bt_controllers_run is on the stack */

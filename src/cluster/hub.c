@@ -20,38 +20,9 @@ static const struct {
 	const char *group;
 	const char *name;
 } kind_names[] = {
-	[BT_HUB_PODS] = {"", "pods"},
-	[BT_HUB_NODES] = {"", "nodes"},
-	[BT_HUB_NAMESPACES] = {"", "namespaces"},
-	[BT_HUB_VOLUMES] = {"", "persistentvolumes"},
-	[BT_HUB_VOLUME_CLAIMS] = {"", "persistentvolumeclaims"},
-	[BT_HUB_EVENTS] = {"", "events"},
-	[BT_HUB_SERVICE_ACCOUNTS] = {"", "serviceaccounts"},
-	[BT_HUB_QUOTAS] = {"", "resourcequotas"},
-	[BT_HUB_REPLICATIONS] = {"", "replicationcontrollers"},
-	[BT_HUB_REPLICA_SETS] = {"apps", "replicasets"},
-	[BT_HUB_DEPLOYMENTS] = {"apps", "deployments"},
-	[BT_HUB_STATEFUL_SETS] = {"apps", "statefulsets"},
-	[BT_HUB_DAEMON_SETS] = {"apps", "daemonsets"},
-	[BT_HUB_JOBS] = {"batch", "jobs"},
-	[BT_HUB_CRON_JOBS] = {"batch", "cronjobs"},
-	[BT_HUB_BUDGETS] = {"policy", "poddisruptionbudgets"},
-	[BT_HUB_LEASES] = {"coordination.k8s.io", "leases"},
-	[BT_HUB_STORAGE_CLASSES] = {"storage.k8s.io", "storageclasses"},
-	[BT_HUB_CSI_NODES] = {"storage.k8s.io", "csinodes"},
-	[BT_HUB_CLAIMS] = {"resource.k8s.io", "resourceclaims"},
-	[BT_HUB_CLAIM_TEMPLATES] = {"resource.k8s.io", "resourceclaimtemplates"},
-	[BT_HUB_POD_GROUPS] = {"scheduling.k8s.io", "podgroups"},
-	[BT_HUB_WORKLOADS] = {"scheduling.k8s.io", "workloads"},
-	[BT_HUB_SERVICES] = {"", "services"},
-	[BT_HUB_ENDPOINTS] = {"", "endpoints"},
-	[BT_HUB_SLICES] = {"discovery.k8s.io", "endpointslices"},
-	[BT_HUB_CONFIG_MAPS] = {"", "configmaps"},
-	[BT_HUB_REVISIONS] = {"apps", "controllerrevisions"},
-	[BT_HUB_AUTOSCALERS] = {"autoscaling", "horizontalpodautoscalers"},
-	[BT_HUB_CLUSTER_ROLES] = {"rbac.authorization.k8s.io", "clusterroles"},
-	[BT_HUB_SECRETS] = {"", "secrets"},
-	[BT_HUB_SIGNING_REQUESTS] = {"certificates.k8s.io", "certificatesigningrequests"},
+#define BT_HUB_KIND(kind, group_, name_) [kind] = {(group_), (name_)},
+#include "cluster/hub_kinds.def"
+#undef BT_HUB_KIND
 };
 
 const struct bt_controllers_options bt_controllers_default_options = {
@@ -619,11 +590,6 @@ int bt_controllers_create(struct bt_api *api, const struct bt_controllers_option
 	hub->store = bt_api_store(api);
 	hub->now_ns = bt_api_now_ns(api);
 	hub->options = *options;
-	hub->names = BT_NEW_ARRAY(char *, options->name_count);
-	for (uint32_t i = 0; i < options->name_count; i++) {
-		hub->names[i] = bt_strndup(options->names[i], strlen(options->names[i]));
-	}
-	hub->options.names = (const char *const *)hub->names;
 	bt_hub_queue_init(&hub->queue);
 	for (uint32_t i = 1; i < BT_HUB_KIND_COUNT; i++) {
 		hub->kinds[i] = bt_resources_builtin(
@@ -695,10 +661,6 @@ void bt_controllers_destroy(struct bt_hub *hub)
 	}
 	bt_free(hub->events);
 	bt_free(hub->event_sources);
-	for (uint32_t i = 0; i < hub->options.name_count; i++) {
-		bt_free(hub->names[i]);
-	}
-	bt_free(hub->names);
 	bt_arena_finish(&hub->note_arena);
 	bt_arena_finish(&hub->sync_arena);
 	bt_arena_finish(&hub->event_arena);
