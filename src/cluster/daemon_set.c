@@ -28,7 +28,7 @@ struct bt_daemon_node {
 
 /** An entry of the list of nodes in the order of their names. */
 struct bt_daemon_order {
-	const char *name; /* of the node; dangling after the node is deleted */
+	const char *name; /* of the node */
 	uint32_t slot;
 };
 
@@ -39,9 +39,8 @@ struct bt_daemon_sets {
 	BT_VEC(struct bt_daemon_node) nodes; /* by slot */
 	BT_VEC(uint32_t) free_slots;
 	struct bt_map by_name;                /* name -> slot */
-	BT_VEC(struct bt_daemon_order) order; /* sorted up to ordered_count, then new nodes */
-	uint32_t ordered_count;
-	bool has_unread; /* some node has is_read false */
+	BT_VEC(struct bt_daemon_order) order; /* empty after nodes were added or deleted */
+	bool has_unread;                      /* some node has is_read false */
 };
 
 struct bt_daemon_pod {
@@ -284,39 +283,15 @@ static void free_node(struct bt_daemon_node *node)
 	*node = (struct bt_daemon_node){0};
 }
 
-static void remove_deleted_nodes(struct bt_daemon_sets *self)
-{
-	struct bt_daemon_order *items = self->order.items;
-	uint32_t kept = 0;
-	uint32_t ordered = 0;
-
-	for (uint32_t i = 0; i < self->order.count; i++) {
-		if (self->nodes.items[items[i].slot].name == NULL) {
-			bt_vec_push(&self->free_slots, items[i].slot);
-			continue;
-		}
-		ordered += i < self->ordered_count;
-		items[kept++] = items[i];
-	}
-	self->order.count = kept;
-	self->ordered_count = ordered;
-}
-
 static void remove_node(struct bt_daemon_sets *self, struct bt_str name)
 {
 	uint32_t slot = find_node(self, name);
 
-	if (slot == BT_MAP_NONE) {
-		return;
-	}
-	(void)bt_map_remove(&self->by_name, bt_str_hash(name), slot);
-	free_node(&self->nodes.items[slot]);
-	/*
-	 * A sync of a DaemonSet removes deleted nodes from the order. There may be no DaemonSet, so
-	 * remove deleted nodes here, too, when they are more than half of the order.
-	 */
-	if (self->order.count > 2 * self->by_name.count) {
-		remove_deleted_nodes(self);
+	if (slot != BT_MAP_NONE) {
+		(void)bt_map_remove(&self->by_name, bt_str_hash(name), slot);
+		free_node(&self->nodes.items[slot]);
+		bt_vec_push(&self->free_slots, slot);
+		self->order.count = 0;
 	}
 }
 
@@ -327,29 +302,18 @@ static int compare_names(const void *left, const void *right)
 	return strcmp(a->name, b->name);
 }
 
-/** Brings the order up to date: removes deleted nodes, then inserts the new ones. */
-static void order_nodes(struct bt_daemon_sets *self, struct bt_arena *arena)
+static void order_nodes(struct bt_daemon_sets *self)
 {
-	if (self->order.count != self->by_name.count) {
-		remove_deleted_nodes(self);
-	}
-	struct bt_daemon_order *items = self->order.items;
-	uint32_t left = self->ordered_count;
-	uint32_t right = self->order.count - left;
-
-	if (right == 0) {
+	if (self->order.count == self->by_name.count) {
 		return;
 	}
-	struct bt_daemon_order *added = BT_ARENA_NEW_ARRAY(arena, struct bt_daemon_order, right);
-
-	memcpy(added, &items[left], right * sizeof(*added));
-	qsort(added, right, sizeof(*added), compare_names);
-	for (uint32_t to = self->order.count; right != 0;) {
-		items[--to] = left != 0 && compare_names(&items[left - 1], &added[right - 1]) > 0
-			? items[--left]
-			: added[--right];
+	for (uint32_t i = 0; i < self->nodes.count; i++) {
+		struct bt_daemon_order entry = {self->nodes.items[i].name, i};
+		if (entry.name != NULL) {
+			bt_vec_push(&self->order, entry);
+		}
 	}
-	self->ordered_count = self->order.count;
+	qsort(self->order.items, self->order.count, sizeof(*self->order.items), compare_names);
 }
 
 /** Reads changed nodes, at most NODE_READS_PER_SYNC. Returns whether all changed nodes are read. */
@@ -429,11 +393,9 @@ static void mark_node_dirty(struct bt_daemon_sets *self, struct bt_str name)
 	self->has_unread = true;
 	if (slot == BT_MAP_NONE) {
 		struct bt_daemon_node node = {.name = bt_strndup(name.data, name.length)};
-		struct bt_daemon_order order = {.name = node.name};
 
 		bt_vec_store(&self->nodes, &self->free_slots, node, slot);
-		order.slot = slot;
-		bt_vec_push(&self->order, order);
+		self->order.count = 0;
 		bt_map_insert(&self->by_name, bt_str_hash(name), slot);
 	}
 	self->nodes.items[slot].is_read = false;
@@ -547,7 +509,7 @@ static void collect_places(struct bt_daemon_pass *pass, const struct bt_indexed_
 	uint32_t count = 0;
 	uint32_t at = 0;
 
-	order_nodes(self, pass->arena);
+	order_nodes(self);
 	pass->place_count = self->order.count;
 	pass->places = BT_ARENA_NEW_ARRAY(pass->arena, struct bt_daemon_place, pass->place_count);
 	for (uint32_t i = 0; i < pass->place_count; i++) {
