@@ -3,8 +3,8 @@
 
 #include <stdio.h>
 
-#include "base/map.h"
 #include "base/printable.h"
+#include "base/text_set.h"
 #include "base/vec.h"
 #include "cluster/input.h"
 #include "cluster/kustomize.h"
@@ -35,23 +35,9 @@ struct loading {
 	struct bt_arena kept;  /* texts of the lists below */
 	BT_VEC(struct dependent) dependents;
 	BT_VEC(struct deferred) deferred;
-	BT_VEC(struct bt_str) uids;
-	struct bt_map by_uid;
+	struct bt_text_set uids;
 	bool is_last_round;
 };
-
-/** --- uids --- */
-
-static bool has_uid(const struct loading *loading, struct bt_str uid)
-{
-	uint64_t hash = bt_str_hash(uid);
-	BT_MAP_EACH (&loading->by_uid, hash, index) {
-		if (bt_str_equal(loading->uids.items[index], uid)) {
-			return true;
-		}
-	}
-	return false;
-}
 
 /** --- objects --- */
 
@@ -130,9 +116,8 @@ static int restore(struct loading *loading, const struct bt_api_resource *resour
 	if (result == 0 && answer.object != NULL) {
 		struct bt_json_value *stored = bt_api_parse_stored(answer.object, &loading->arena);
 		struct bt_str uid = bt_json_text_at(stored, "metadata.uid");
-		if (uid.length != 0 && !has_uid(loading, uid)) {
-			bt_vec_push(&loading->uids, bt_arena_str(&loading->kept, uid));
-			bt_map_insert(&loading->by_uid, bt_str_hash(uid), loading->uids.count - 1);
+		if (uid.length != 0 && !bt_text_set_has(&loading->uids, uid)) {
+			(void)bt_text_set_add(&loading->uids, bt_arena_str(&loading->kept, uid));
 		}
 		if (has_owners) {
 			struct dependent dependent = {resource,
@@ -274,7 +259,7 @@ static void drop_missing_owners(struct loading *loading, const struct dependent 
 	const struct bt_json_value *owners = bt_json_array_at(object, "metadata.ownerReferences");
 	struct bt_json_value *kept = bt_json_new(arena, BT_JSON_ARRAY);
 	for (uint32_t i = 0; i < owners->count; i++) {
-		if (has_uid(loading, bt_json_text_at(owners->elements[i], "uid"))) {
+		if (bt_text_set_has(&loading->uids, bt_json_text_at(owners->elements[i], "uid"))) {
 			bt_json_append(arena, kept, owners->elements[i]);
 		}
 	}
@@ -347,8 +332,7 @@ int bt_cluster_load(struct bt_api *api, const struct bt_arguments *paths,
 	bt_input_finish(&loading.input);
 	bt_vec_finish(&loading.dependents);
 	bt_vec_finish(&loading.deferred);
-	bt_vec_finish(&loading.uids);
-	bt_map_finish(&loading.by_uid);
+	bt_text_set_finish(&loading.uids);
 	bt_arena_finish(&loading.arena);
 	bt_arena_finish(&loading.kept);
 	return result;

@@ -5,6 +5,7 @@
 #include "api/selector.h"
 #include "api/types.h"
 #include "base/nanoseconds.h"
+#include "base/text_set.h"
 #include "cluster/cluster.h"
 #include "cluster/tree.h"
 #include "cluster/typed.h"
@@ -82,18 +83,13 @@ static struct bt_str template_hash_of(const struct bt_object_meta *meta)
 
 /** --- state of an expansion --- */
 
-/** An object of the expansion's cluster that owns pods, possibly through ReplicaSets. */
-struct owner {
-	struct bt_str uid;
-	uint32_t index; /* of the workload in the input */
-};
-
 struct bt_expansion_work {
 	struct bt_expansion *expansion;
 	struct bt_cluster *cluster;
 	struct bt_arena scratch; /* reset for each object */
-	BT_VEC(struct owner) owners;
-	struct bt_map by_uid;
+	/** Uids of objects of the cluster that own pods, possibly through ReplicaSets. */
+	struct bt_text_set owner_uids;
+	BT_VEC(uint32_t) owner_indexes; /* the workload of each owner in the input */
 	uint64_t daemon_checks;
 	bool has_nodes;
 	bool is_too_large;
@@ -119,20 +115,14 @@ struct bt_expansion_work {
 
 static uint32_t find_owner(const struct bt_expansion_work *work, struct bt_str uid)
 {
-	uint64_t hash = bt_str_hash(uid);
-	BT_MAP_EACH (&work->by_uid, hash, value) {
-		if (bt_str_equal(work->owners.items[value].uid, uid)) {
-			return work->owners.items[value].index;
-		}
-	}
-	return BT_MANIFESTS_NONE;
+	uint32_t owner = bt_text_set_find(&work->owner_uids, uid);
+	return owner != BT_MAP_NONE ? work->owner_indexes.items[owner] : BT_MANIFESTS_NONE;
 }
 
 static void add_owner(struct bt_expansion_work *work, struct bt_str uid, uint32_t index)
 {
-	struct owner owner = {bt_arena_str(&work->expansion->arena, uid), index};
-	bt_vec_push(&work->owners, owner);
-	bt_map_insert(&work->by_uid, bt_str_hash(uid), work->owners.count - 1);
+	bt_text_set_append(&work->owner_uids, bt_arena_str(&work->expansion->arena, uid));
+	bt_vec_push(&work->owner_indexes, index);
 }
 
 static const struct bt_api_resource *resource_of(
@@ -740,9 +730,9 @@ static void add_existing_pods(struct bt_expansion_work *work, uint32_t owner_ind
 {
 	const struct bt_manifests *input = work->expansion->cluster;
 	struct bt_arena *arena = &work->scratch;
-	struct owner owner = work->owners.items[owner_index];
-	const char *kind = bt_kind_info(input->objects.items[owner.index].kind)->name;
-	BT_FOR_EACH_OWNED(work->expansion, owner.index, index)
+	uint32_t workload = work->owner_indexes.items[owner_index];
+	const char *kind = bt_kind_info(input->objects.items[workload].kind)->name;
+	BT_FOR_EACH_OWNED(work->expansion, workload, index)
 	{
 		const struct bt_pod *pod = bt_expansion_pod_at(work->expansion, index);
 		if (pod == NULL || !bt_pod_is_active(pod)) {
@@ -752,7 +742,8 @@ static void add_existing_pods(struct bt_expansion_work *work, uint32_t owner_ind
 		bt_json_put(arena, tree,
 			"{metadata: {ownerReferences: [{kind: %c, name: %s, uid: %s, "
 			"controller: true}]}}",
-			kind, input->objects.items[owner.index].name, owner.uid);
+			kind, input->objects.items[workload].name,
+			work->owner_uids.items.items[owner_index]);
 		bt_controllers_add_pod(bt_cluster_controllers(work->cluster), tree);
 		bt_arena_reset(arena);
 	}
@@ -826,9 +817,9 @@ static int run(struct bt_expansion_work *work, struct berth_error *err)
 		}
 	}
 	int result = bt_cluster_start(work->cluster, err);
-	for (uint32_t i = 0; i < work->owners.count && result == 0; i++) {
+	for (uint32_t i = 0; i < work->owner_indexes.count && result == 0; i++) {
 		enum bt_kind kind =
-			expansion->cluster->objects.items[work->owners.items[i].index].kind;
+			expansion->cluster->objects.items[work->owner_indexes.items[i]].kind;
 		if (kind == BT_KIND_DAEMON_SET || kind == BT_KIND_JOB) {
 			add_existing_pods(work, i);
 		}
@@ -935,8 +926,8 @@ void bt_expansion_finish(struct bt_expansion *expansion)
 	struct bt_expansion_work *work = expansion->work;
 	if (work != NULL) {
 		bt_cluster_destroy(work->cluster);
-		bt_map_finish(&work->by_uid);
-		bt_vec_finish(&work->owners);
+		bt_text_set_finish(&work->owner_uids);
+		bt_vec_finish(&work->owner_indexes);
 		bt_arena_finish(&work->rest_arena);
 		bt_arena_finish(&work->metadata_arena);
 		bt_arena_finish(&work->scratch);
