@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "api/time.h"
+#include "cel/function.h"
 #include "server/condition.h"
 
 /*
@@ -12,37 +13,6 @@
  */
 
 #define BLOCK_COUNT 65536u /* blocks of 256 addresses in 10.0.0.0/8 */
-
-/** Parses "a.b.c.d/length". */
-static bool read_cidr(struct bt_str text, uint32_t *out_address, uint32_t *out_length)
-{
-	uint32_t numbers[5] = {0};
-	uint32_t at = 0;
-	bool has_digit = false;
-
-	for (uint32_t i = 0; i < text.length; i++) {
-		char byte = text.data[i];
-
-		if (byte >= '0' && byte <= '9') {
-			numbers[at] = numbers[at] * 10 + (uint32_t)(byte - '0');
-			has_digit = true;
-			if (numbers[at] > 255) {
-				return false;
-			}
-		} else if (has_digit && ((byte == '.' && at < 3) || (byte == '/' && at == 3))) {
-			at++;
-			has_digit = false;
-		} else {
-			return false;
-		}
-	}
-	if (at != 4 || !has_digit || numbers[4] > 32) {
-		return false;
-	}
-	*out_address = numbers[0] << 24 | numbers[1] << 16 | numbers[2] << 8 | numbers[3];
-	*out_length = numbers[4];
-	return true;
-}
 
 static void count_uses(struct bt_node_agent *agent, const struct bt_agent_node *node, bool uses)
 {
@@ -77,12 +47,16 @@ static void release_subnet(struct bt_node_agent *agent, struct bt_agent_node *no
 static void record_subnet(
 	struct bt_node_agent *agent, struct bt_agent_node *node, struct bt_str pod_cidr)
 {
-	uint32_t address;
-	uint32_t length;
+	struct bt_cel_cidr cidr;
 
-	if (!read_cidr(pod_cidr, &address, &length)) {
+	if (pod_cidr.length == 0 || bt_cel_cidr_parse(pod_cidr, &cidr, NULL) != 0 ||
+		cidr.ip.is_v6) {
 		return;
 	}
+	const uint8_t *bytes = cidr.ip.bytes;
+	uint32_t length = cidr.prefix_length;
+	uint32_t address = (uint32_t)bytes[0] << 24 | (uint32_t)bytes[1] << 16 |
+		(uint32_t)bytes[2] << 8 | bytes[3];
 	release_subnet(agent, node);
 	uint32_t mask = length == 0 ? 0 : UINT32_MAX << (32 - length);
 	address &= mask;
