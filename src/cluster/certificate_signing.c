@@ -139,7 +139,6 @@ static bool sync(struct bt_sync *sync)
 }
 
 const struct bt_controller_ops bt_certificate_signing_ops = {
-	.name = "certificatesigningrequest-signing-controller",
 	.watches = BT_WATCH(BT_HUB_SIGNING_REQUESTS),
 	.object = BT_HUB_SIGNING_REQUESTS,
 	.observe = observe,

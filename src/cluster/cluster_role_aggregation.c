@@ -74,10 +74,8 @@ static bool sync(struct bt_sync *sync)
 }
 
 const struct bt_controller_ops bt_cluster_role_aggregation_ops = {
-	.name = "clusterrole-aggregation-controller",
 	.watches = BT_WATCH(BT_HUB_CLUSTER_ROLES),
 	.object = BT_HUB_CLUSTER_ROLES,
-	.data_bytes = sizeof(struct bt_groups),
 	.group_count = 1,
 	.observe = observe,
 	.sync = sync,

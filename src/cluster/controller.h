@@ -133,6 +133,7 @@ struct bt_hub_queue {
 
 /** An enabled controller. */
 struct bt_hub_member {
+	const char *name; /* as in controllers.def */
 	const struct bt_controller_ops *ops;
 	void *data; /* owned; NULL: the controller has no data */
 	struct bt_user user;
@@ -279,8 +280,8 @@ struct bt_sync {
 };
 
 struct bt_controller_ops {
-	const char *name;      /* "replicaset-controller" */
-	const char *component; /* component of the controller's events; NULL: same as `name` */
+	/** Component of the controller's events; NULL: the controller's name. */
+	const char *component;
 	/** A bit for each enum bt_hub_kind whose changes `observe` receives, or BT_WATCH_ALL. */
 	uint64_t watches;
 	/**
@@ -289,14 +290,14 @@ struct bt_controller_ops {
 	 */
 	enum bt_hub_kind object;
 	bool syncs_gone; /* sync is also called, with object NULL, if no object is stored */
-	/** Size of the controller's data, which begins zeroed; 0: no data. */
-	size_t data_bytes;
-	/** Called once after data is allocated. NULL: zeroed data needs no initialisation. */
-	void (*init)(void *data, struct bt_hub *hub);
 	/** The data begins with this number of struct bt_groups, which the hub frees. */
 	uint32_t group_count;
 	/** A struct bt_selector_table follows the groups; the hub frees the table, too. */
 	bool has_selectors;
+	/** Size of the data, which begins zeroed; 0: the data is only the groups and the table. */
+	size_t data_bytes;
+	/** Called once after data is allocated. NULL: zeroed data needs no initialisation. */
+	void (*init)(void *data, struct bt_hub *hub);
 	/** Frees the other memory that data refers to. NULL: nothing to free. */
 	void (*finish)(void *data);
 	/**

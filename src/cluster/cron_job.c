@@ -261,10 +261,8 @@ static bool sync(struct bt_sync *sync)
 }
 
 const struct bt_controller_ops bt_cron_job_controller = {
-	.name = "cronjob-controller",
 	.watches = BT_WATCH(BT_HUB_CRON_JOBS) | BT_WATCH(BT_HUB_JOBS),
 	.object = BT_HUB_CRON_JOBS,
-	.data_bytes = sizeof(struct bt_groups),
 	.group_count = 1,
 	.observe = observe,
 	.sync = sync,

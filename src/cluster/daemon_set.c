@@ -673,7 +673,6 @@ static bool sync(struct bt_sync *sync)
 }
 
 const struct bt_controller_ops bt_daemon_set_controller = {
-	.name = "daemonset-controller",
 	.watches = BT_WATCH(BT_HUB_DAEMON_SETS) | BT_WATCH(BT_HUB_PODS) | BT_WATCH(BT_HUB_NODES) |
 		BT_WATCH(BT_HUB_REVISIONS),
 	.object = BT_HUB_DAEMON_SETS,

@@ -905,11 +905,9 @@ static bool sync(struct bt_sync *sync)
 }
 
 const struct bt_controller_ops bt_deployment_controller = {
-	.name = "deployment-controller",
 	.watches = BT_WATCH(BT_HUB_DEPLOYMENTS) | BT_WATCH(BT_HUB_REPLICA_SETS) |
 		BT_WATCH(BT_HUB_PODS),
 	.object = BT_HUB_DEPLOYMENTS,
-	.data_bytes = sizeof(struct deployments),
 	.group_count = 1,
 	.has_selectors = true,
 	.observe = observe,

@@ -228,12 +228,10 @@ static bool sync(struct bt_sync *sync)
 }
 
 const struct bt_controller_ops bt_disruption_ops = {
-	.name = "disruption-controller",
 	.watches = BT_WATCH(BT_HUB_BUDGETS) | BT_WATCH(BT_HUB_PODS) | BT_WATCH(BT_HUB_DEPLOYMENTS) |
 		BT_WATCH(BT_HUB_REPLICA_SETS) | BT_WATCH(BT_HUB_STATEFUL_SETS) |
 		BT_WATCH(BT_HUB_REPLICATIONS),
 	.object = BT_HUB_BUDGETS,
-	.data_bytes = sizeof(struct bt_selector_table),
 	.has_selectors = true,
 	.observe = observe,
 	.sync = sync,

@@ -52,7 +52,6 @@ static bool sync(struct bt_sync *sync)
 }
 
 const struct bt_controller_ops bt_ephemeral_volume_ops = {
-	.name = "ephemeral-volume-controller",
 	.watches = BT_WATCH(BT_HUB_PODS) | BT_WATCH(BT_HUB_VOLUME_CLAIMS),
 	.object = BT_HUB_PODS,
 	.observe = observe,

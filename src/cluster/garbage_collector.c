@@ -342,9 +342,7 @@ static bool sync(struct bt_sync *sync)
 }
 
 const struct bt_controller_ops bt_garbage_collector_ops = {
-	.name = "garbage-collector-controller",
 	.watches = BT_WATCH_ALL,
-	.data_bytes = sizeof(struct collector),
 	.group_count = 2,
 	.observe = observe,
 	.sync = sync,

@@ -938,7 +938,6 @@ static bool sync(struct bt_sync *sync)
 }
 
 const struct bt_controller_ops bt_horizontal_pod_autoscaler_ops = {
-	.name = "horizontal-pod-autoscaler-controller",
 	.component = "horizontal-pod-autoscaler",
 	.watches = BT_WATCH(BT_HUB_AUTOSCALERS),
 	.object = BT_HUB_AUTOSCALERS,

@@ -87,7 +87,7 @@ static uint16_t perform(struct bt_hub *hub, struct bt_api_request *request, stru
 	request->same_owners = request->subresource == BT_SUBRESOURCE_STATUS;
 	if (hub->current < hub->member_count) {
 		request->user = &member->user;
-		request->field_manager = bt_str_from(member->ops->name);
+		request->field_manager = bt_str_from(member->name);
 	}
 	/*
 	 * Keep the patched trees: their arena lives until the changes of this sync are observed.
@@ -551,7 +551,7 @@ void bt_hub_enqueue_at(struct bt_hub *hub, struct bt_str key, int64_t at_ns)
 
 /* --- enabling controllers --- */
 
-static void add_member(struct bt_hub *hub, const struct bt_controller_ops *ops)
+static void add_member(struct bt_hub *hub, const struct bt_controller_row *row)
 {
 	static const struct bt_str groups[] = {
 		BT_STR_INIT("system:masters"),
@@ -560,9 +560,13 @@ static void add_member(struct bt_hub *hub, const struct bt_controller_ops *ops)
 		BT_STR_INIT("system:authenticated"),
 	};
 	struct bt_hub_member *member = &hub->members[hub->member_count];
+	const struct bt_controller_ops *ops = row->ops;
 	struct bt_strbuf name = {0};
+	size_t bytes = ops->group_count * sizeof(struct bt_groups) +
+		(ops->has_selectors ? sizeof(struct bt_selector_table) : 0);
 
-	bt_strbuf_printf(&name, "system:serviceaccount:kube-system:%s", ops->name);
+	bt_strbuf_printf(&name, "system:serviceaccount:kube-system:%s", row->name);
+	member->name = row->name;
 	member->ops = ops;
 	member->user_name = bt_strbuf_steal(&name);
 	member->user = (struct bt_user){
@@ -571,7 +575,8 @@ static void add_member(struct bt_hub *hub, const struct bt_controller_ops *ops)
 		.groups = groups,
 	};
 	hub->current = hub->member_count++;
-	member->data = ops->data_bytes != 0 ? bt_calloc(1, ops->data_bytes) : NULL;
+	bytes = BT_MAX(bytes, ops->data_bytes);
+	member->data = bytes != 0 ? bt_calloc(1, bytes) : NULL;
 	if (ops->init != NULL) {
 		ops->init(member->data, hub);
 	}
@@ -598,7 +603,7 @@ int bt_controllers_create(struct bt_api *api, const struct bt_controllers_option
 	for (const struct bt_controller_row *row = bt_controller_rows; row->name != NULL; row++) {
 		if (bt_controllers_has(options, row->name)) {
 			BT_ASSERT(hub->member_count < BT_HUB_CONTROLLERS_MAX);
-			add_member(hub, row->ops);
+			add_member(hub, row);
 		}
 	}
 	/* Begin at the last member, so that the first turn is the first member's. */

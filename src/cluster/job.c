@@ -1069,7 +1069,6 @@ static bool sync(struct bt_sync *sync)
 }
 
 const struct bt_controller_ops bt_job_controller = {
-	.name = "job-controller",
 	.watches = BT_WATCH(BT_HUB_JOBS) | BT_WATCH(BT_HUB_PODS) | BT_WATCH(BT_HUB_WORKLOADS) |
 		BT_WATCH(BT_HUB_POD_GROUPS),
 	.object = BT_HUB_JOBS,
@@ -1113,7 +1112,6 @@ static bool sync_finished(struct bt_sync *sync)
 }
 
 const struct bt_controller_ops bt_ttl_after_finished_controller = {
-	.name = "ttl-after-finished-controller",
 	.watches = BT_WATCH(BT_HUB_JOBS),
 	.object = BT_HUB_JOBS,
 	.observe = observe_finished,

@@ -77,7 +77,6 @@ static void init_service(BT_UNUSED void *data, struct bt_hub *hub)
 }
 
 const struct bt_controller_ops bt_kubernetes_service_ops = {
-	.name = "kubernetes-service-controller",
 	.watches = BT_WATCH(BT_HUB_SERVICES) | BT_WATCH(BT_HUB_ENDPOINTS) | BT_WATCH(BT_HUB_SLICES),
 	.init = init_service,
 	.observe = observe_service,
@@ -126,7 +125,6 @@ static bool sync_root_ca(struct bt_sync *sync)
 }
 
 const struct bt_controller_ops bt_root_ca_ops = {
-	.name = "root-ca-certificate-publisher-controller",
 	.component = "root-ca-cert-publisher",
 	.watches = BT_WATCH(BT_HUB_NAMESPACES) | BT_WATCH(BT_HUB_CONFIG_MAPS),
 	.object = BT_HUB_NAMESPACES,

@@ -205,10 +205,8 @@ static bool sync(struct bt_sync *sync)
 }
 
 const struct bt_controller_ops bt_namespace_controller_ops = {
-	.name = "namespace-controller",
 	.watches = BT_WATCH_ALL,
 	.object = BT_HUB_NAMESPACES,
-	.data_bytes = sizeof(struct bt_groups),
 	.group_count = 1,
 	.observe = observe,
 	.sync = sync,

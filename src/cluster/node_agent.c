@@ -526,7 +526,6 @@ static bool sync(struct bt_sync *sync)
 }
 
 const struct bt_controller_ops bt_node_agent_ops = {
-	.name = "node-agent",
 	.component = "kubelet",
 	.watches = BT_WATCH(BT_HUB_PODS) | BT_WATCH(BT_HUB_NODES) | BT_WATCH(BT_HUB_VOLUME_CLAIMS) |
 		BT_WATCH(BT_HUB_CLAIMS),

@@ -275,7 +275,6 @@ static bool sync(struct bt_sync *sync)
 }
 
 const struct bt_controller_ops bt_node_lifecycle_ops = {
-	.name = "node-lifecycle-controller",
 	.watches = BT_WATCH(BT_HUB_NODES) | BT_WATCH(BT_HUB_LEASES),
 	.object = BT_HUB_NODES,
 	.data_bytes = sizeof(struct lifecycle),

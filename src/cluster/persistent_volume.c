@@ -571,11 +571,9 @@ static bool sync(struct bt_sync *sync)
 }
 
 const struct bt_controller_ops bt_persistent_volume_ops = {
-	.name = "persistentvolume-binder-controller",
 	.component = "persistentvolume-controller",
 	.watches = BT_WATCH(BT_HUB_VOLUMES) | BT_WATCH(BT_HUB_VOLUME_CLAIMS) |
 		BT_WATCH(BT_HUB_STORAGE_CLASSES) | BT_WATCH(BT_HUB_PODS),
-	.data_bytes = sizeof(struct binder),
 	.group_count = 4,
 	.observe = observe,
 	.sync = sync,

@@ -40,7 +40,6 @@ static bool sync(struct bt_sync *sync)
 }
 
 const struct bt_controller_ops bt_pod_garbage_collector_ops = {
-	.name = "pod-garbage-collector-controller",
 	.watches = BT_WATCH(BT_HUB_PODS) | BT_WATCH(BT_HUB_NODES),
 	.observe = observe,
 	.sync = sync,

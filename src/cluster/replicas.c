@@ -147,23 +147,19 @@ static bool sync(struct bt_sync *sync)
 }
 
 const struct bt_controller_ops bt_replica_set_controller = {
-	.name = "replicaset-controller",
 	.watches = BT_WATCH(BT_HUB_REPLICA_SETS) | BT_WATCH(BT_HUB_PODS),
 	.object = BT_HUB_REPLICA_SETS,
 	.syncs_gone = true,
-	.data_bytes = sizeof(struct bt_selector_table),
 	.has_selectors = true,
 	.observe = observe,
 	.sync = sync,
 };
 
 const struct bt_controller_ops bt_replication_controller = {
-	.name = "replicationcontroller-controller",
 	.component = "replication-controller",
 	.watches = BT_WATCH(BT_HUB_REPLICATIONS) | BT_WATCH(BT_HUB_PODS),
 	.object = BT_HUB_REPLICATIONS,
 	.syncs_gone = true,
-	.data_bytes = sizeof(struct bt_selector_table),
 	.has_selectors = true,
 	.observe = observe,
 	.sync = sync,

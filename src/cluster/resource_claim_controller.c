@@ -334,11 +334,9 @@ static bool sync(struct bt_sync *sync)
 }
 
 const struct bt_controller_ops bt_resource_claim_ops = {
-	.name = "resourceclaim-controller",
 	.component = "resource_claim",
 	.watches =
 		BT_WATCH(BT_HUB_PODS) | BT_WATCH(BT_HUB_CLAIMS) | BT_WATCH(BT_HUB_CLAIM_TEMPLATES),
-	.data_bytes = sizeof(struct claimer),
 	.group_count = 3,
 	.observe = observe,
 	.sync = sync,

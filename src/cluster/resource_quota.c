@@ -64,10 +64,8 @@ static bool sync(struct bt_sync *sync)
 }
 
 const struct bt_controller_ops bt_resource_quota_ops = {
-	.name = "resourcequota-controller",
 	.watches = BT_WATCH_ALL,
 	.object = BT_HUB_QUOTAS,
-	.data_bytes = sizeof(struct bt_groups),
 	.group_count = 1,
 	.observe = observe,
 	.sync = sync,

@@ -36,7 +36,6 @@ static bool sync(struct bt_sync *sync)
 }
 
 const struct bt_controller_ops bt_service_account_ops = {
-	.name = "serviceaccount-controller",
 	.watches = BT_WATCH(BT_HUB_NAMESPACES) | BT_WATCH(BT_HUB_SERVICE_ACCOUNTS),
 	.object = BT_HUB_NAMESPACES,
 	.observe = observe,
@@ -116,10 +115,8 @@ static bool sync_tokens(struct bt_sync *sync)
 }
 
 const struct bt_controller_ops bt_service_account_token_ops = {
-	.name = "serviceaccount-token-controller",
 	.watches = BT_WATCH(BT_HUB_SECRETS) | BT_WATCH(BT_HUB_SERVICE_ACCOUNTS),
 	.object = BT_HUB_SECRETS,
-	.data_bytes = sizeof(struct bt_groups),
 	.group_count = 1,
 	.observe = observe_tokens,
 	.sync = sync_tokens,

@@ -392,12 +392,10 @@ static bool sync_endpoints(struct bt_sync *sync)
 }
 
 const struct bt_controller_ops bt_endpoints_ops = {
-	.name = "endpoints-controller",
 	.component = "endpoint-controller",
 	.watches = BT_WATCH(BT_HUB_SERVICES) | BT_WATCH(BT_HUB_ENDPOINTS) | BT_WATCH(BT_HUB_PODS),
 	.object = BT_HUB_SERVICES,
 	.syncs_gone = true,
-	.data_bytes = sizeof(struct endpoints),
 	.group_count = 2,
 	.has_selectors = true,
 	.observe = observe,
@@ -568,12 +566,10 @@ static bool sync_slices(struct bt_sync *sync)
 }
 
 const struct bt_controller_ops bt_endpoint_slice_ops = {
-	.name = "endpointslice-controller",
 	.component = "endpoint-slice-controller",
 	.watches = BT_WATCH(BT_HUB_SERVICES) | BT_WATCH(BT_HUB_SLICES) | BT_WATCH(BT_HUB_PODS) |
 		BT_WATCH(BT_HUB_NODES),
 	.object = BT_HUB_SERVICES,
-	.data_bytes = sizeof(struct endpoints),
 	.group_count = 2,
 	.has_selectors = true,
 	.observe = observe,
@@ -652,12 +648,10 @@ static bool sync_mirrored(struct bt_sync *sync)
 }
 
 const struct bt_controller_ops bt_endpoint_slice_mirroring_ops = {
-	.name = "endpointslice-mirroring-controller",
 	.component = "endpoint-slice-mirroring-controller",
 	.watches = BT_WATCH(BT_HUB_SERVICES) | BT_WATCH(BT_HUB_ENDPOINTS) | BT_WATCH(BT_HUB_SLICES),
 	.object = BT_HUB_ENDPOINTS,
 	.syncs_gone = true,
-	.data_bytes = sizeof(struct endpoints),
 	.group_count = 2,
 	.has_selectors = true,
 	.observe = observe_mirrored,

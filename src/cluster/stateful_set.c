@@ -487,11 +487,9 @@ static bool sync(struct bt_sync *sync)
 }
 
 const struct bt_controller_ops bt_stateful_set_controller = {
-	.name = "statefulset-controller",
 	.watches =
 		BT_WATCH(BT_HUB_STATEFUL_SETS) | BT_WATCH(BT_HUB_PODS) | BT_WATCH(BT_HUB_REVISIONS),
 	.object = BT_HUB_STATEFUL_SETS,
-	.data_bytes = sizeof(struct stateful_sets),
 	.group_count = 1,
 	.has_selectors = true,
 	.observe = observe,

@@ -174,14 +174,15 @@ bool bt_sync_remove_finalizer(struct bt_sync *sync, const struct bt_api_resource
 void bt_sync_event(
 	struct bt_sync *sync, const char *type, const char *reason, const char *format, ...)
 {
-	const struct bt_controller_ops *ops = sync->hub->members[sync->hub->current].ops;
+	const struct bt_hub_member *member = &sync->hub->members[sync->hub->current];
+	const char *component = member->ops->component;
 	struct bt_strbuf message = {0};
 	va_list arguments;
 
 	va_start(arguments, format);
 	bt_strbuf_vprintf(&message, format, arguments);
 	va_end(arguments);
-	bt_hub_event(sync->hub, ops->component != NULL ? ops->component : ops->name, sync->resource,
+	bt_hub_event(sync->hub, component != NULL ? component : member->name, sync->resource,
 		sync->object, type, reason, bt_strbuf_str(&message));
 	bt_strbuf_finish(&message);
 }

@@ -107,10 +107,8 @@ static bool sync(struct bt_sync *sync)
 }
 
 const struct bt_controller_ops bt_taint_eviction_ops = {
-	.name = "taint-eviction-controller",
 	.watches = BT_WATCH(BT_HUB_NODES) | BT_WATCH(BT_HUB_PODS),
 	.object = BT_HUB_PODS,
-	.data_bytes = sizeof(struct bt_groups),
 	.group_count = 1,
 	.observe = observe,
 	.sync = sync,

@@ -86,30 +86,24 @@ static bool sync(struct bt_sync *sync)
 }
 
 const struct bt_controller_ops bt_claim_protection_ops = {
-	.name = "persistentvolumeclaim-protection-controller",
 	.watches = BT_WATCH(BT_HUB_VOLUME_CLAIMS) | BT_WATCH(BT_HUB_PODS),
 	.object = BT_HUB_VOLUME_CLAIMS,
-	.data_bytes = sizeof(struct bt_groups),
 	.group_count = 1,
 	.observe = observe,
 	.sync = sync,
 };
 
 const struct bt_controller_ops bt_volume_protection_ops = {
-	.name = "persistentvolume-protection-controller",
 	.watches = BT_WATCH(BT_HUB_VOLUMES),
 	.object = BT_HUB_VOLUMES,
-	.data_bytes = sizeof(struct bt_groups),
 	.group_count = 1,
 	.observe = observe,
 	.sync = sync,
 };
 
 const struct bt_controller_ops bt_pod_group_protection_ops = {
-	.name = "podgroup-protection-controller",
 	.watches = BT_WATCH(BT_HUB_POD_GROUPS) | BT_WATCH(BT_HUB_PODS),
 	.object = BT_HUB_POD_GROUPS,
-	.data_bytes = sizeof(struct bt_groups),
 	.group_count = 1,
 	.observe = observe,
 	.sync = sync,

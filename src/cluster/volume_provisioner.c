@@ -193,11 +193,9 @@ static bool sync(struct bt_sync *sync)
 }
 
 const struct bt_controller_ops bt_volume_provisioner_ops = {
-	.name = "volume-provisioner",
 	.component = "berth-provisioner",
 	.watches = BT_WATCH(BT_HUB_VOLUME_CLAIMS) | BT_WATCH(BT_HUB_STORAGE_CLASSES),
 	.object = BT_HUB_VOLUME_CLAIMS,
-	.data_bytes = sizeof(struct provisioner),
 	.group_count = 2,
 	.observe = observe,
 	.sync = sync,
