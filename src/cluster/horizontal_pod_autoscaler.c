@@ -37,17 +37,11 @@ struct autoscalers {
 	BT_VEC(struct memory) memories;
 };
 
-/** Name and selector of a Pods, Object or External metric. */
-struct metric {
-	struct bt_str name;
-	struct bt_selector selector;
-	struct bt_str selector_text;
-};
-
 /** Sums over the target's pods, for one metric. */
 struct measured {
 	struct bt_sync *sync;
-	const struct metric *metric; /* NULL: a resource metric */
+	struct bt_str metric;               /* name of a Pods metric */
+	const struct bt_selector *selector; /* of the Pods metric; NULL: a resource metric */
 	bool is_cpu;
 	struct bt_str resource;
 	struct bt_str container; /* "": all */
@@ -188,13 +182,12 @@ static void measure_pod(
 	if (record->deleting || bt_pod_is_over(record)) {
 		return;
 	}
-	if (measured->metric == NULL) {
+	if (measured->selector == NULL) {
 		measure_resource(measured, record, pod);
 	} else if (!bt_usage_is_known(pod)) {
 		measured->unready++;
 	} else if (!bt_custom_metric_sum(measured->sync->hub->api, pod, BT_ANNOTATION_METRICS,
-			   measured->metric->name, &measured->metric->selector,
-			   measured->sync->arena, &value)) {
+			   measured->metric, measured->selector, measured->sync->arena, &value)) {
 		measured->missing++;
 	} else {
 		measured->ready++;
@@ -259,6 +252,10 @@ static int64_t replicas_for(const struct pass *pass, const struct measured *meas
 
 struct evaluation {
 	const struct bt_json_value *source; /* metric.resource, .pods, ... */
+	bool of_container;                  /* the metric has type ContainerResource */
+	/** Of a Pods, Object or External metric. */
+	struct bt_str metric;
+	struct bt_selector selector;
 	const struct bt_json_value *target;
 	struct bt_json_value *value;   /* the metric's entry in the status */
 	struct bt_json_value *current; /* value.current */
@@ -289,7 +286,7 @@ static bool read_target_amount(const struct pass *pass, struct evaluation *evalu
 	return true;
 }
 
-static bool evaluate_resource(struct pass *pass, struct evaluation *evaluation, bool of_container)
+static bool evaluate_resource(struct pass *pass, struct evaluation *evaluation)
 {
 	struct bt_arena *arena = pass->sync->arena;
 	const struct bt_json_value *source = evaluation->source;
@@ -315,7 +312,7 @@ static bool evaluate_resource(struct pass *pass, struct evaluation *evaluation, 
 		return false;
 	}
 	bt_json_set_str(arena, evaluation->value, "name", measured.resource);
-	if (of_container) {
+	if (evaluation->of_container) {
 		bt_json_set_str(arena, evaluation->value, "container", measured.container);
 	}
 	bt_json_set_str(arena, evaluation->current, "averageValue",
@@ -341,7 +338,7 @@ static bool evaluate_resource(struct pass *pass, struct evaluation *evaluation, 
 	}
 	evaluation->replicas = replicas_for(pass, &measured, ratio);
 	evaluation->name = bt_arena_printf(arena, "%.*s %sresource%s",
-		BT_STR_ARG(measured.resource), of_container ? "container " : "",
+		BT_STR_ARG(measured.resource), evaluation->of_container ? "container " : "",
 		percent > 0 ? " utilization (percentage of request)" : "");
 	return true;
 }
@@ -378,18 +375,17 @@ static struct bt_str selector_text(struct bt_arena *arena, const struct bt_json_
 }
 
 /** Reads name and selector of a Pods, Object or External metric, and copies them to the status. */
-static void read_metric(struct pass *pass, struct evaluation *evaluation, struct metric *out_metric)
+static void read_metric(struct pass *pass, struct evaluation *evaluation)
 {
 	struct bt_arena *arena = pass->sync->arena;
 	const struct bt_json_value *identifier = bt_json_object_at(evaluation->source, "metric");
 	const struct bt_json_value *selector = bt_json_find(identifier, "selector");
 
-	*out_metric = (struct metric){.name = bt_json_text_at(identifier, "name")};
+	evaluation->metric = bt_json_text_at(identifier, "name");
 	if (selector != NULL) {
 		/* A malformed or empty selector selects everything. */
-		(void)bt_tree_selector(arena, selector, false, &out_metric->selector);
+		(void)bt_tree_selector(arena, selector, false, &evaluation->selector);
 	}
-	out_metric->selector_text = selector_text(arena, selector);
 	bt_json_set_value(
 		arena, evaluation->value, "metric", bt_json_clone(arena, identifier, false));
 }
@@ -397,11 +393,14 @@ static void read_metric(struct pass *pass, struct evaluation *evaluation, struct
 static bool evaluate_pods(struct pass *pass, struct evaluation *evaluation)
 {
 	struct bt_arena *arena = pass->sync->arena;
-	struct metric metric;
-	struct measured measured = {.sync = pass->sync, .metric = &metric};
 	double each;
 
-	read_metric(pass, evaluation, &metric);
+	read_metric(pass, evaluation);
+	struct measured measured = {
+		.sync = pass->sync,
+		.metric = evaluation->metric,
+		.selector = &evaluation->selector,
+	};
 	if (!read_target_amount(pass, evaluation, "averageValue", &each)) {
 		return false;
 	}
@@ -409,14 +408,15 @@ static bool evaluate_pods(struct pass *pass, struct evaluation *evaluation)
 	if (measured.ready == 0) {
 		evaluation->why = bt_arena_printf(arena,
 			"unable to get metric %.*s: no metrics returned from custom metrics API",
-			BT_STR_ARG(metric.name));
+			BT_STR_ARG(evaluation->metric));
 		return false;
 	}
 	double average = measured.usage / (double)measured.ready;
 	bt_json_set_str(arena, evaluation->current, "averageValue",
 		bt_custom_metric_quantity(arena, average));
 	evaluation->replicas = replicas_for(pass, &measured, average / each);
-	evaluation->name = bt_arena_printf(arena, "pods metric %.*s", BT_STR_ARG(metric.name));
+	evaluation->name =
+		bt_arena_printf(arena, "pods metric %.*s", BT_STR_ARG(evaluation->metric));
 	return true;
 }
 
@@ -429,26 +429,24 @@ static bool evaluate_value(struct pass *pass, struct evaluation *evaluation, dou
 	struct bt_arena *arena = pass->sync->arena;
 	struct bt_str type = bt_json_text_at(evaluation->target, "type");
 	bool is_average = bt_str_equal_c(type, "AverageValue");
+	const char *member = is_average ? "averageValue" : "value";
+	double share = is_average ? (double)pass->current : 1;
 	int64_t ready = 0;
 	double wanted;
 
-	if (!read_target_amount(pass, evaluation, is_average ? "averageValue" : "value", &wanted)) {
+	if (!read_target_amount(pass, evaluation, member, &wanted)) {
 		return false;
 	}
-	if (is_average) {
-		bt_json_set_str(arena, evaluation->current, "averageValue",
-			bt_custom_metric_quantity(arena, value / (double)pass->current));
-		evaluation->replicas = is_tolerated(pass, value / (wanted * (double)pass->current))
-			? pass->current
-			: round_up(value / wanted);
-		return true;
+	bt_json_set_str(arena, evaluation->current, member,
+		bt_custom_metric_quantity(arena, value / share));
+	if (is_tolerated(pass, value / (wanted * share))) {
+		evaluation->replicas = pass->current;
+	} else if (is_average) {
+		evaluation->replicas = round_up(value / wanted);
+	} else {
+		bt_owners_visit_selected(pass->sync, &pass->selector, 0, count_ready_pod, &ready);
+		evaluation->replicas = round_up(value / wanted * (double)ready);
 	}
-	bt_json_set_str(
-		arena, evaluation->current, "value", bt_custom_metric_quantity(arena, value));
-	bt_owners_visit_selected(pass->sync, &pass->selector, 0, count_ready_pod, &ready);
-	evaluation->replicas = is_tolerated(pass, value / wanted)
-		? pass->current
-		: round_up(value / wanted * (double)ready);
 	return true;
 }
 
@@ -464,10 +462,9 @@ static bool evaluate_object(struct pass *pass, struct evaluation *evaluation)
 	const struct bt_api_resource *resource = bt_resources_find_kind(
 		bt_api_resources(sync->hub->api), bt_json_text_at(described, "apiVersion"), kind);
 	const struct bt_json_value *object = NULL;
-	struct metric metric;
 	double value;
 
-	read_metric(pass, evaluation, &metric);
+	read_metric(pass, evaluation);
 	bt_json_set_value(arena, evaluation->value, "describedObject",
 		bt_json_clone(arena, described, false));
 	if (resource != NULL) {
@@ -475,42 +472,43 @@ static bool evaluate_object(struct pass *pass, struct evaluation *evaluation)
 			bt_api_key(arena, resource->namespaced ? namespace_ : BT_STR(""), name),
 			arena);
 	}
-	if (!bt_custom_metric_sum(sync->hub->api, object, BT_ANNOTATION_METRICS, metric.name,
-		    &metric.selector, arena, &value)) {
+	if (!bt_custom_metric_sum(sync->hub->api, object, BT_ANNOTATION_METRICS, evaluation->metric,
+		    &evaluation->selector, arena, &value)) {
 		evaluation->why = bt_arena_printf(arena,
 			"unable to get metric %.*s: %.*s on %.*s %.*s/unable to fetch metrics from "
 			"custom metrics API: the server could not find the metric %.*s for %s %.*s",
-			BT_STR_ARG(metric.name), BT_STR_ARG(kind), BT_STR_ARG(namespace_),
-			BT_STR_ARG(name), BT_STR_ARG(metric.name),
+			BT_STR_ARG(evaluation->metric), BT_STR_ARG(kind), BT_STR_ARG(namespace_),
+			BT_STR_ARG(name), BT_STR_ARG(evaluation->metric),
 			resource != NULL ? resource->name : "an unknown kind", BT_STR_ARG(name));
 		return false;
 	}
 	evaluation->name = bt_arena_printf(
-		arena, "%.*s metric %.*s", BT_STR_ARG(kind), BT_STR_ARG(metric.name));
+		arena, "%.*s metric %.*s", BT_STR_ARG(kind), BT_STR_ARG(evaluation->metric));
 	return evaluate_value(pass, evaluation, value);
 }
 
 static bool evaluate_external(struct pass *pass, struct evaluation *evaluation)
 {
+	struct bt_str selector = selector_text(
+		pass->sync->arena, bt_json_find_path(evaluation->source, "metric.selector"));
 	struct bt_hub *hub = pass->sync->hub;
 	struct bt_arena *arena = pass->sync->arena;
 	struct bt_str namespace_ = bt_key_namespace(pass->sync->key);
 	const struct bt_json_value *object = bt_hub_read(hub, BT_HUB_NAMESPACES, namespace_, arena);
-	struct metric metric;
 	double value;
 
-	read_metric(pass, evaluation, &metric);
-	if (!bt_custom_metric_sum(hub->api, object, BT_ANNOTATION_EXTERNAL_METRICS, metric.name,
-		    &metric.selector, arena, &value)) {
+	read_metric(pass, evaluation);
+	if (!bt_custom_metric_sum(hub->api, object, BT_ANNOTATION_EXTERNAL_METRICS,
+		    evaluation->metric, &evaluation->selector, arena, &value)) {
 		evaluation->why = bt_arena_printf(arena,
 			"unable to get external metric %.*s/%.*s/%.*s: no metrics returned from "
 			"external metrics API",
-			BT_STR_ARG(namespace_), BT_STR_ARG(metric.name),
-			BT_STR_ARG(metric.selector_text));
+			BT_STR_ARG(namespace_), BT_STR_ARG(evaluation->metric),
+			BT_STR_ARG(selector));
 		return false;
 	}
 	evaluation->name = bt_arena_printf(arena, "external metric %.*s(%.*s)",
-		BT_STR_ARG(metric.name), BT_STR_ARG(metric.selector_text));
+		BT_STR_ARG(evaluation->metric), BT_STR_ARG(selector));
 	return evaluate_value(pass, evaluation, value);
 }
 
@@ -520,13 +518,15 @@ static const struct metric_type {
 	const char *failure;    /* reason in condition and event */
 	const char *value_name; /* follows the metric's name in "failed to get ... metric value" */
 	bool has_name;
+	/** Sets evaluation->why and returns false if the evaluation failed. */
+	bool (*evaluate)(struct pass *pass, struct evaluation *evaluation);
 } metric_types[] = {
-	{"Resource", "resource", "FailedGetResourceMetric", "resource", true},
+	{"Resource", "resource", "FailedGetResourceMetric", "resource", true, evaluate_resource},
 	{"ContainerResource", "containerResource", "FailedGetContainerResourceMetric", "container",
-		true},
-	{"Pods", "pods", "FailedGetPodsMetric", "pods", false},
-	{"Object", "object", "FailedGetObjectMetric", "object", false},
-	{"External", "external", "FailedGetExternalMetric", "external", true},
+		true, evaluate_resource},
+	{"Pods", "pods", "FailedGetPodsMetric", "pods", false, evaluate_pods},
+	{"Object", "object", "FailedGetObjectMetric", "object", false, evaluate_object},
+	{"External", "external", "FailedGetExternalMetric", "external", true, evaluate_external},
 };
 
 /** Evaluates a metric into *out. Returns false if the evaluation failed, and sets out->why. */
@@ -535,65 +535,36 @@ static bool evaluate_metric(struct pass *pass, const struct bt_json_value *metri
 {
 	struct bt_arena *arena = pass->sync->arena;
 	struct bt_json_value *status = bt_json_new(arena, BT_JSON_OBJECT);
-	bool is_known;
 
 	*out = (struct evaluation){
 		.source = bt_json_object_at(metric, type->member),
 		.value = bt_json_ensure_object(arena, status, type->member),
+		.current = bt_json_new(arena, BT_JSON_OBJECT),
+		.of_container = strcmp(type->type, "ContainerResource") == 0,
 	};
 	out->target = bt_json_object_at(out->source, "target");
-	out->current = bt_json_new(arena, BT_JSON_OBJECT);
-	switch (type - metric_types) {
-	case 0:
-	case 1:
-		is_known = evaluate_resource(pass, out, type != metric_types);
-		break;
-	case 2:
-		is_known = evaluate_pods(pass, out);
-		break;
-	case 3:
-		is_known = evaluate_object(pass, out);
-		break;
-	default:
-		is_known = evaluate_external(pass, out);
-		break;
+	if (!type->evaluate(pass, out)) {
+		return false;
 	}
-	if (is_known) {
-		bt_json_set_c(arena, status, "type", type->type);
-		bt_json_set_value(arena, out->value, "current", out->current);
-		bt_json_append(arena, pass->current_metrics, status);
-	}
-	return is_known;
+	bt_json_set_c(arena, status, "type", type->type);
+	bt_json_set_value(arena, out->value, "current", out->current);
+	bt_json_append(arena, pass->current_metrics, status);
+	return true;
 }
 
-/** Number of metrics that failed, and the first failure. */
-struct metric_failures {
-	uint32_t count;
-	struct bt_str reason;
-	struct bt_str value_name;
-	struct bt_str why;
-};
-
-static void record_metric_failure(struct pass *pass, const struct bt_json_value *metric,
-	const struct metric_type *type, struct bt_str why, struct metric_failures *failures)
+/** Returns how the message of the condition and the event names the value of the failed metric. */
+static struct bt_str failed_value(
+	struct bt_arena *arena, const struct bt_json_value *metric, const struct metric_type *type)
 {
-	struct bt_arena *arena = pass->sync->arena;
-	const char *reason = type != NULL ? type->failure : "InvalidMetricSourceType";
-
-	bt_sync_event(pass->sync, "Warning", reason, "%.*s", BT_STR_ARG(why));
-	if (failures->count++ != 0) {
-		return;
-	}
-	failures->why = why;
-	failures->reason = bt_str_from(reason);
-	if (type == NULL) {
-		failures->value_name = BT_STR("unknown");
-		return;
-	}
-	const struct bt_json_value *source = bt_json_object_at(metric, type->member);
+	const struct bt_json_value *source =
+		type != NULL ? bt_json_object_at(metric, type->member) : NULL;
 	struct bt_str name = bt_json_text_at(source, "name");
+
+	if (type == NULL) {
+		return BT_STR("unknown");
+	}
 	name = name.length != 0 ? name : bt_json_text_at(source, "metric.name");
-	failures->value_name = type->has_name
+	return type->has_name
 		? bt_arena_printf(arena, "%.*s %s", BT_STR_ARG(name), type->value_name)
 		: bt_str_from(type->value_name);
 }
@@ -606,14 +577,18 @@ static bool evaluate_metrics(struct pass *pass, int64_t *out_replicas)
 {
 	const struct bt_json_value *metrics = bt_json_array_at(pass->spec, "metrics");
 	struct bt_arena *arena = pass->sync->arena;
-	struct metric_failures failures = {.count = 0};
+	/* The first failure. */
+	const char *reason = NULL;
+	struct bt_str value_name = BT_STR("");
+	struct bt_str why = BT_STR("");
+	uint32_t failures = 0;
 	struct bt_str best_reason = BT_STR("");
 	int64_t best = -1;
 
 	for (uint32_t i = 0; i < metrics->count; i++) {
 		const struct bt_json_value *metric = metrics->elements[i];
 		const struct metric_type *type = NULL;
-		struct evaluation evaluation;
+		struct evaluation evaluation = {.replicas = -1};
 
 		for (size_t n = 0; n < BT_ARRAY_LENGTH(metric_types); n++) {
 			if (bt_str_equal_c(bt_json_text_at(metric, "type"), metric_types[n].type)) {
@@ -622,28 +597,34 @@ static bool evaluate_metrics(struct pass *pass, int64_t *out_replicas)
 		}
 		if (type == NULL) {
 			/* Admission refuses unknown types, but objects of a file may have them. */
-			record_metric_failure(pass, metric, NULL,
+			evaluation.why =
 				bt_arena_printf(arena, "unknown metric source type \"%.*s\"",
-					BT_STR_ARG(bt_json_text_at(metric, "type"))),
-				&failures);
-		} else if (!evaluate_metric(pass, metric, type, &evaluation)) {
-			record_metric_failure(pass, metric, type, evaluation.why, &failures);
-		} else if (evaluation.replicas > best) {
-			best = evaluation.replicas;
-			best_reason = evaluation.name;
+					BT_STR_ARG(bt_json_text_at(metric, "type")));
+		} else if (evaluate_metric(pass, metric, type, &evaluation)) {
+			if (evaluation.replicas > best) {
+				best = evaluation.replicas;
+				best_reason = evaluation.name;
+			}
+			continue;
+		}
+		const char *failure = type != NULL ? type->failure : "InvalidMetricSourceType";
+		bt_sync_event(pass->sync, "Warning", failure, "%.*s", BT_STR_ARG(evaluation.why));
+		if (failures++ == 0) {
+			reason = failure;
+			why = evaluation.why;
+			value_name = failed_value(arena, metric, type);
 		}
 	}
-	if (best < 0 || (failures.count != 0 && best < pass->current)) {
+	if (best < 0 || (failures != 0 && best < pass->current)) {
 		/* While a metric fails, the target is not scaled down. */
-		set_condition(pass, "ScalingActive", "False", failures.reason.data,
+		set_condition(pass, "ScalingActive", "False", reason,
 			bt_arena_printf(arena,
 				"the HPA was unable to compute the replica count: %.*s",
-				BT_STR_ARG(failures.why)));
+				BT_STR_ARG(why)));
 		bt_sync_event(pass->sync, "Warning", "FailedComputeMetricsReplicas",
 			"invalid metrics (%" PRIu32 " invalid out of %" PRIu32
 			"), first error is: failed to get %.*s metric value: %.*s",
-			failures.count, metrics->count, BT_STR_ARG(failures.value_name),
-			BT_STR_ARG(failures.why));
+			failures, metrics->count, BT_STR_ARG(value_name), BT_STR_ARG(why));
 		return false;
 	}
 	pass->reason = best_reason;
