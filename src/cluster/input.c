@@ -3,7 +3,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -338,50 +337,14 @@ static bool has_input_suffix(const char *name)
 	return false;
 }
 
-struct name_list {
-	BT_VEC(char *) names; /* owned */
-};
-
-static int compare_names(const void *a, const void *b)
+static int is_named(const struct dirent *entry)
 {
-	const char *const *first = a;
-	const char *const *second = b;
-	return strcmp(*first, *second);
+	return strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
 }
 
-static int list_directory(const char *path, struct name_list *out, struct berth_error *err)
+static int compare_names(const struct dirent **a, const struct dirent **b)
 {
-	DIR *directory = opendir(path);
-	if (directory == NULL) {
-		return bt_error_set(err, BERTH_ERR_IO, "%s: %s", path, strerror(errno));
-	}
-	int result = 0;
-	for (;;) {
-		errno = 0;
-		const struct dirent *entry = readdir(directory);
-		if (entry == NULL) {
-			if (errno != 0) {
-				result = bt_error_set(
-					err, BERTH_ERR_IO, "%s: %s", path, strerror(errno));
-			}
-			break;
-		}
-		if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) {
-			continue;
-		}
-		if (out->names.count >= BT_INPUT_FILES_MAX) {
-			result = bt_error_set(err, BERTH_ERR_TOO_LARGE, "%s: more than %d entries",
-				path, BT_INPUT_FILES_MAX);
-			break;
-		}
-		bt_vec_push(&out->names, bt_strndup(entry->d_name, strlen(entry->d_name)));
-	}
-	(void)closedir(directory); /* read only: nothing can be lost */
-	if (out->names.count > 1) {
-		qsort(out->names.items, out->names.count, sizeof(out->names.items[0]),
-			compare_names);
-	}
-	return result;
+	return strcmp((*a)->d_name, (*b)->d_name);
 }
 
 static int read_directory(struct bt_input *input, const char *path, uint32_t depth,
@@ -416,21 +379,28 @@ static int read_directory(struct bt_input *input, const char *path, uint32_t dep
 		return bt_error_set(
 			err, BERTH_ERR_TOO_LARGE, "%s: folders are nested too deeply", path);
 	}
-	struct name_list list = {0};
-	int result = list_directory(path, &list, err);
+	struct dirent **entries = NULL;
+	int count = scandir(path, &entries, is_named, compare_names);
+	if (count < 0) {
+		return bt_error_set(err, BERTH_ERR_IO, "%s: %s", path, strerror(errno));
+	}
+	int result = count <= BT_INPUT_FILES_MAX
+		? 0
+		: bt_error_set(err, BERTH_ERR_TOO_LARGE, "%s: more than %d entries", path,
+			  BT_INPUT_FILES_MAX);
 	size_t length = strlen(path);
 	const char *slash = length != 0 && path[length - 1] == '/' ? "" : "/";
-	for (uint32_t i = 0; i < list.names.count; i++) {
+	for (int i = 0; i < count; i++) {
 		if (result == 0) {
 			struct bt_strbuf inner = {0};
-			bt_strbuf_printf(&inner, "%s%s%s", path, slash, list.names.items[i]);
-			result = read_entry(input, bt_strbuf_c(&inner), list.names.items[i], depth,
+			bt_strbuf_printf(&inner, "%s%s%s", path, slash, entries[i]->d_name);
+			result = read_entry(input, bt_strbuf_c(&inner), entries[i]->d_name, depth,
 				file_count, err);
 			bt_strbuf_finish(&inner);
 		}
-		bt_free(list.names.items[i]);
+		bt_free(entries[i]);
 	}
-	bt_vec_finish(&list.names);
+	bt_free(entries);
 	return result;
 }
 

@@ -162,26 +162,6 @@ static int64_t next_free_index(const struct indexes *set, int64_t index)
 	return at < set->count && set->ranges[at].first <= index ? set->ranges[at].last + 1 : index;
 }
 
-static int64_t count_common_indexes(const struct indexes *a, const struct indexes *b)
-{
-	int64_t common = 0;
-
-	for (uint32_t i = 0, k = 0; i < a->count && k < b->count;) {
-		struct index_range x = a->ranges[i];
-		struct index_range y = b->ranges[k];
-		int64_t first = BT_MAX(x.first, y.first);
-		int64_t last = BT_MIN(x.last, y.last);
-
-		common += last >= first ? last - first + 1 : 0;
-		if (x.last < y.last) {
-			i++;
-		} else {
-			k++;
-		}
-	}
-	return common;
-}
-
 /**
  * Parses "0-2,5". The text may come from a client: parts that are no indexes of the job are
  * ignored.
@@ -887,8 +867,10 @@ static struct bt_str met_success_rule(const struct bt_job_pass *pass)
 		int64_t count = bt_json_int64_at(rules->elements[i], "succeededCount", -1);
 		struct indexes wanted = read_indexes(pass, text);
 		int64_t wanted_count = text.length != 0 ? wanted.total : pass->completion_count;
+		struct indexes both =
+			unite_indexes(pass->sync->arena, &wanted, &pass->done_indexes);
 		int64_t done_count = text.length != 0
-			? count_common_indexes(&wanted, &pass->done_indexes)
+			? wanted.total + pass->done_indexes.total - both.total
 			: pass->done_indexes.total;
 
 		if (done_count >= (count >= 0 ? count : wanted_count)) {

@@ -30,24 +30,11 @@ struct checking {
 
 /** --- finding the intended field --- */
 
-struct words {
-	const char *list[FIELDS_MAX];
-	size_t count;
-};
-
-static void add_words(struct words *words, const struct bt_schema_message *message)
-{
-	for (uint32_t i = 0; i < message->field_count && words->count < FIELDS_MAX; i++) {
-		if ((message->fields[i].flags & BT_SCHEMA_INLINE) == 0) {
-			words->list[words->count++] = message->fields[i].name;
-		}
-	}
-}
-
 /** Returns the name of the message's field that is most similar to this name, or NULL. */
 static const char *near_field(const struct bt_schema_message *message, struct bt_str name)
 {
-	struct words words = {.count = 0};
+	const char *words[FIELDS_MAX];
+	size_t count = 0;
 	char given[NAME_BYTES_MAX + 1];
 	if (name.length == 0 || name.length > NAME_BYTES_MAX ||
 		memchr(name.data, '\0', name.length) != NULL) {
@@ -55,22 +42,33 @@ static const char *near_field(const struct bt_schema_message *message, struct bt
 	}
 	memcpy(given, name.data, name.length);
 	given[name.length] = '\0';
-	add_words(&words, message);
-	for (uint32_t i = 0; i < message->field_count; i++) {
-		if ((message->fields[i].flags & BT_SCHEMA_INLINE) != 0) {
-			add_words(&words, message->fields[i].message);
+	/* First the message's own fields, then those of its inline messages. */
+	for (uint32_t i = 0; i < message->field_count && count < FIELDS_MAX; i++) {
+		if ((message->fields[i].flags & BT_SCHEMA_INLINE) == 0) {
+			words[count++] = message->fields[i].name;
 		}
 	}
-	return bt_suggest(given, words.list, words.count);
+	for (uint32_t i = 0; i < message->field_count; i++) {
+		const struct bt_schema_message *part = message->fields[i].message;
+		bool is_inline = (message->fields[i].flags & BT_SCHEMA_INLINE) != 0;
+		for (uint32_t n = 0; is_inline && n < part->field_count && count < FIELDS_MAX;
+			n++) {
+			if ((part->fields[n].flags & BT_SCHEMA_INLINE) == 0) {
+				words[count++] = part->fields[n].name;
+			}
+		}
+	}
+	return bt_suggest(given, words, count);
 }
 
 /**
- * Finds a field of this name `deep` levels below the message. way: receives the `deep` fields on
- * the path to that field. Returns false if there is no such field.
+ * Finds a field of this name `deep` levels below the message, and appends the names of the fields
+ * on the path to that field, each with a dot. Returns false if there is no such field.
  */
-static bool find_way(const struct bt_schema_message *message, struct bt_str name, uint32_t deep,
-	const struct bt_schema_field **way)
+static bool append_way(const struct bt_schema_message *message, struct bt_str name, uint32_t deep,
+	struct bt_strbuf *out)
 {
+	size_t length = out->length;
 	if (deep == 0) {
 		return bt_schema_field_find(message, name, NULL) != NULL;
 	}
@@ -79,10 +77,11 @@ static bool find_way(const struct bt_schema_message *message, struct bt_str name
 		if (field->type == BT_SCHEMA_MESSAGE && field->shape == BT_SCHEMA_SINGLE &&
 			(field->flags & BT_SCHEMA_INLINE) == 0 &&
 			strcmp(field->name, "status") != 0) {
-			way[0] = field;
-			if (find_way(field->message, name, deep - 1, way + 1)) {
+			bt_strbuf_printf(out, "%s.", field->name);
+			if (append_way(field->message, name, deep - 1, out)) {
 				return true;
 			}
+			out->length = length;
 		}
 	}
 	return false;
@@ -95,18 +94,15 @@ static bool find_way(const struct bt_schema_message *message, struct bt_str name
 static bool append_below(const struct bt_schema_message *message, struct bt_str path,
 	struct bt_str name, struct bt_strbuf *out)
 {
-	const struct bt_schema_field *way[MESSAGES_DEEP_MAX];
+	size_t length = out->length;
+	bt_printable_append(out, path);
 	for (uint32_t deep = 1; deep <= MESSAGES_DEEP_MAX; deep++) {
-		if (!find_way(message, name, deep, way)) {
-			continue;
+		if (append_way(message, name, deep, out)) {
+			bt_strbuf_append_str(out, name);
+			return true;
 		}
-		bt_printable_append(out, path);
-		for (uint32_t i = 0; i < deep; i++) {
-			bt_strbuf_printf(out, "%s.", way[i]->name);
-		}
-		bt_strbuf_append_str(out, name);
-		return true;
 	}
+	out->length = length;
 	return false;
 }
 
