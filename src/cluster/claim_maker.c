@@ -32,7 +32,6 @@ struct bt_claim_maker *bt_claim_maker_create(struct bt_state *state, const struc
 {
 	struct bt_claim_maker *maker = BT_NEW(struct bt_claim_maker);
 	*maker = (struct bt_claim_maker){.state = state, .gates = gates};
-	bt_arena_init(&maker->scratch, 0);
 	return maker;
 }
 

@@ -300,8 +300,6 @@ int bt_cluster_load(struct bt_api *api, const struct bt_arguments *paths,
 	struct loading loading = {.api = api, .report = out_report};
 	int result = 0;
 	*out_report = (struct bt_cluster_load_report){0};
-	bt_arena_init(&loading.arena, 0);
-	bt_arena_init(&loading.kept, 0);
 	loading.input.sink = (struct bt_input_sink){
 		.context = &loading, .skipped = report_skipped, .take_value = take_value};
 	for (uint32_t i = 0; i < paths->list.count && result == 0; i++) {

@@ -15,7 +15,6 @@ static uint64_t owner_hash(struct bt_str namespace_, struct bt_str kind, struct 
 void bt_manifests_init(struct bt_manifests *cluster)
 {
 	*cluster = (struct bt_manifests){0};
-	bt_arena_init(&cluster->arena, 0);
 }
 
 void bt_manifests_finish(struct bt_manifests *cluster)

@@ -51,8 +51,6 @@ struct bt_pod_admission *bt_pod_admission_create(
 		.has_quotas = bt_store_count(bt_api_store(api), quotas->collection) != 0,
 		.has_policies = bt_store_count(bt_api_store(api), policies->collection) != 0,
 	};
-	bt_arena_init(&admission->arena, 0);
-	bt_arena_init(&admission->scratch, 0);
 	return admission;
 }
 

@@ -61,10 +61,7 @@ int bt_simulation_check_group(const struct bt_simulation *simulation, struct bt_
 
 struct loading {
 	struct bt_simulation *simulation;
-	/** Admitted specs of the input's pods, by object index; NULL: not a pod, or refused. */
-	const struct bt_pod_spec **specs;
-	struct bt_arena scratch; /* reset for each object */
-	size_t claim_bytes;      /* of claims made from templates */
+	size_t claim_bytes; /* of claims made from templates */
 	struct bt_text_set missing_templates;
 };
 
@@ -85,19 +82,20 @@ static struct bt_node input_node(
 }
 
 /** Loads the nodes. left_out[i]: leave out the node that is object i; left_out NULL: load all. */
-static void load_nodes(
-	struct bt_simulation *simulation, const bool *left_out, struct bt_arena *scratch)
+static void load_nodes(struct bt_simulation *simulation, const bool *left_out)
 {
+	struct bt_arena scratch = {0};
 	const struct bt_manifests *cluster = simulation->cluster;
 	for (uint32_t i = 0; i < cluster->objects.count; i++) {
 		if (cluster->objects.items[i].kind == BT_KIND_NODE &&
 			(left_out == NULL || !left_out[i])) {
-			struct bt_node node = input_node(cluster, i, scratch);
+			struct bt_node node = input_node(cluster, i, &scratch);
 			bt_state_add_node(simulation->engine->state, &node);
-			bt_arena_reset(scratch);
+			bt_arena_reset(&scratch);
 			simulation->node_count++;
 		}
 	}
+	bt_arena_finish(&scratch);
 }
 
 static int same_uid(const struct bt_pod *pod, struct berth_error *err)
@@ -111,22 +109,6 @@ static int same_uid(const struct bt_pod *pod, struct berth_error *err)
 }
 
 /**
- * Returns whether the entry's claim is missing or has no allocation. An entry whose template needs
- * no claim has a status without a claim name and counts as allocated.
- */
-static bool is_unallocated(const struct bt_state *state, const struct bt_pod *pod,
-	const struct bt_pod_resource_claim *entry)
-{
-	struct bt_str name = bt_pod_claim_name(pod, entry);
-	if (name.length == 0) {
-		return bt_pod_claim_status(pod, entry->name) == NULL;
-	}
-	const struct bt_resource_claim *claim = bt_object_store_find(
-		&state->objects, BT_KIND_RESOURCE_CLAIM, pod->metadata.namespace_, name);
-	return claim == NULL || claim->status.allocation == NULL;
-}
-
-/**
  * Warns if a pod on a node has a claim without an allocation: the devices that the pod uses count
  * as free.
  */
@@ -135,7 +117,12 @@ static void warn_unallocated(
 {
 	for (uint32_t i = 0; i < pod->spec.resource_claims.count; i++) {
 		const struct bt_pod_resource_claim *entry = &pod->spec.resource_claims.items[i];
-		if (!is_unallocated(state, pod, entry)) {
+		struct bt_str name = bt_pod_claim_name(pod, entry);
+		const struct bt_resource_claim *claim = bt_object_store_find(
+			&state->objects, BT_KIND_RESOURCE_CLAIM, pod->metadata.namespace_, name);
+		/* An entry whose template needs no claim has a status without a claim name. */
+		if (name.length == 0 ? bt_pod_claim_status(pod, entry->name) != NULL
+				     : claim != NULL && claim->status.allocation != NULL) {
 			continue;
 		}
 		struct bt_strbuf shown = {0};
@@ -245,47 +232,13 @@ static int load_pod(struct loading *loading, const struct bt_pod *pod, uint32_t 
 	return make_claims(loading, copy, err);
 }
 
-/**
- * Admits the input's pods that exist in the cluster (exists true) or that are new (exists false).
- * Existing pods must be admitted first, because they use quotas already.
- */
-static int admit_pods(struct loading *loading, bool exists, struct berth_error *err)
-{
-	struct bt_manifests *cluster = loading->simulation->cluster;
-	struct bt_expansion *expansion = &loading->simulation->expansion;
-	for (uint32_t i = 0; i < cluster->objects.count; i++) {
-		const struct bt_manifests_object *object = &cluster->objects.items[i];
-		if (object->kind != BT_KIND_POD) {
-			continue;
-		}
-		struct bt_pod pod = bt_manifests_pod(object);
-		bool is_there = object->uid_is_given || bt_pod_is_assigned(&pod);
-		if (is_there != exists) {
-			continue;
-		}
-		int result = bt_expansion_admit(expansion, i, &pod, &loading->specs[i], err);
-		if (result < 0) {
-			return result;
-		}
-		if (bt_pod_admission_bytes(expansion->admission) > BT_SIMULATION_POD_BYTES_MAX) {
-			return bt_error_set(err, BERTH_ERR_TOO_LARGE,
-				"the pods take more than %zu bytes of memory",
-				BT_SIMULATION_POD_BYTES_MAX);
-		}
-	}
-	return 0;
-}
-
 static int load_input_pod(struct loading *loading, uint32_t index, struct berth_error *err)
 {
 	struct bt_manifests *cluster = loading->simulation->cluster;
-	struct bt_pod pod = bt_manifests_pod(&cluster->objects.items[index]);
-	struct bt_str node_name = pod.spec.node_name;
-	if (loading->specs[index] == NULL) {
+	struct bt_pod pod;
+	if (!bt_expansion_input_pod(&loading->simulation->expansion, index, &pod)) {
 		return 0;
 	}
-	pod.spec = *loading->specs[index];
-	pod.spec.node_name = node_name;
 	const uint32_t *extras = loading->simulation->extras_wanted;
 	bool is_extra = extras != NULL && extras[index] != 0;
 	int result = load_pod(loading, &pod, index, is_extra, err);
@@ -345,27 +298,12 @@ static int check_uids(const struct bt_simulation *simulation, struct berth_error
 
 int bt_simulation_load(struct bt_simulation *simulation, struct berth_error *err)
 {
-	struct loading loading = {
-		.simulation = simulation,
-		.specs = BT_NEW_ARRAY(
-			const struct bt_pod_spec *, simulation->cluster->objects.count),
-	};
-	bt_arena_init(&loading.scratch, 0);
-	bt_manifests_index_owners(simulation->cluster);
+	struct loading loading = {.simulation = simulation};
 	simulation->expansion.extras = simulation->extras_wanted;
 	simulation->expansion.gates = &simulation->engine->config->gates;
-	int result = bt_expansion_open(&simulation->expansion, err);
+	int result = bt_expansion_run(&simulation->expansion, err);
 	if (result == 0) {
-		result = admit_pods(&loading, true, err);
-	}
-	if (result == 0) {
-		result = admit_pods(&loading, false, err);
-	}
-	if (result == 0) {
-		result = bt_expansion_run(&simulation->expansion, err);
-	}
-	if (result == 0) {
-		load_nodes(simulation, NULL, &loading.scratch);
+		load_nodes(simulation, NULL);
 		bt_surroundings_load(
 			simulation->cluster, &simulation->expansion, simulation->engine->state);
 		result = load_pods(&loading, err);
@@ -373,9 +311,7 @@ int bt_simulation_load(struct bt_simulation *simulation, struct berth_error *err
 	if (result == 0) {
 		result = check_uids(simulation, err);
 	}
-	bt_arena_finish(&loading.scratch);
 	bt_text_set_finish(&loading.missing_templates);
-	bt_free(loading.specs);
 	if (result == 0 && !simulation->stays_open) {
 		bt_simulation_close(simulation);
 	}
@@ -425,10 +361,9 @@ int bt_simulation_remove_nodes(
 {
 	const struct bt_manifests *cluster = simulation->cluster;
 	struct bt_state *state = simulation->engine->state;
-	struct bt_arena scratch;
+	struct bt_arena scratch = {0};
 	bool loads_anew = changes_zones(simulation, removed);
 	int result = 0;
-	bt_arena_init(&scratch, 0);
 	for (uint32_t i = 0; i < cluster->objects.count && result == 0; i++) {
 		const struct bt_manifests_object *object = &cluster->objects.items[i];
 		if (object->kind == BT_KIND_NODE && (removed[i] || loads_anew)) {
@@ -449,7 +384,7 @@ int bt_simulation_remove_nodes(
 		}
 	}
 	if (result == 0 && loads_anew) {
-		load_nodes(simulation, removed, &scratch);
+		load_nodes(simulation, removed);
 	}
 	bt_arena_finish(&scratch);
 	return result;
@@ -487,8 +422,7 @@ bool bt_simulation_can_return_node(const struct bt_simulation *simulation, uint3
 void bt_simulation_return_node(struct bt_simulation *simulation, uint32_t index)
 {
 	struct bt_state *state = simulation->engine->state;
-	struct bt_arena scratch;
-	bt_arena_init(&scratch, 0);
+	struct bt_arena scratch = {0};
 	struct bt_node node = input_node(simulation->cluster, index, &scratch);
 	bt_state_add_node(state, &node);
 	bt_arena_finish(&scratch);

@@ -124,11 +124,10 @@ static int patch_status(void *context, const struct bt_pod *pod,
 static void use_up_budgets(struct bt_simulation *simulation, const struct bt_pod *victim)
 {
 	struct bt_state *state = simulation->engine->state;
-	struct bt_arena arena;
+	struct bt_arena arena = {0};
 	BT_VEC(struct bt_object *) changed = {0};
 	const struct bt_pod_disruption_budget *budget;
 	uint32_t cursor = 0;
-	bt_arena_init(&arena, 0);
 	while ((budget = bt_object_store_next(&state->objects, BT_KIND_POD_DISRUPTION_BUDGET,
 			victim->metadata.namespace_, &cursor)) != NULL) {
 		struct bt_selector selector;
@@ -200,8 +199,10 @@ int bt_simulation_init(struct bt_simulation *simulation, struct bt_manifests *cl
 		.delete_pod = delete_pod,
 		.may_schedule = may_schedule,
 	};
-	*simulation = (struct bt_simulation){
-		.cluster = cluster, .now_ns = START_NS, .start_ns = START_NS};
+	*simulation = (struct bt_simulation){.cluster = cluster,
+		.expansion.cluster = cluster,
+		.now_ns = START_NS,
+		.start_ns = START_NS};
 	int result = create_scheduler(context, &writer, &simulation->scheduler, err);
 	if (result < 0) {
 		return result;
@@ -214,8 +215,6 @@ int bt_simulation_init(struct bt_simulation *simulation, struct bt_manifests *cl
 		 */
 		simulation->engine->profiles.frameworks.items[i]->handle.pods = NULL;
 	}
-	bt_arena_init(&simulation->arena, 0);
-	bt_expansion_init(&simulation->expansion, cluster);
 	simulation->claims = bt_claim_maker_create(
 		simulation->engine->state, &simulation->engine->config->gates);
 	return 0;
@@ -465,8 +464,7 @@ static void set_untried(
 	struct bt_framework *framework =
 		bt_engine_profile(simulation->engine, pod->spec.scheduler_name);
 	struct bt_strbuf text = {0};
-	struct bt_arena arena;
-	bt_arena_init(&arena, 0);
+	struct bt_arena arena = {0};
 	if (framework == NULL) {
 		entry->fate = BT_FATE_NOT_HANDLED;
 		bt_strbuf_append_c(&text, "profile not found for scheduler name ");

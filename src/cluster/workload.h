@@ -41,10 +41,13 @@ struct bt_refusal {
 
 struct bt_expansion_work;
 
+/** Set cluster, extras and gates; the other members begin zeroed. */
 struct bt_expansion {
 	struct bt_manifests *cluster;
-	struct bt_expansion_work *work;      /* NULL before bt_expansion_open */
-	struct bt_pod_admission *admission;  /* NULL before bt_expansion_open */
+	struct bt_expansion_work *work;     /* NULL before bt_expansion_open */
+	struct bt_pod_admission *admission; /* NULL before bt_expansion_open */
+	/** Admitted specs of the input's pods, by object index; NULL: not a pod, or refused. */
+	const struct bt_pod_spec **specs;
 	BT_VEC(struct bt_refusal) refusals;  /* at most one for each object */
 	BT_VEC(struct bt_workload_pod) pods; /* in input order of the workloads */
 	BT_VEC(struct bt_object *) made;     /* created ReplicaSets, claims and PodGroups */
@@ -58,9 +61,11 @@ struct bt_expansion {
 	const struct bt_gates *gates; /* of the controllers; NULL: the defaults. Borrowed. */
 };
 
-void bt_expansion_init(struct bt_expansion *expansion, struct bt_manifests *cluster);
 void bt_expansion_finish(struct bt_expansion *expansion);
-/** Creates the API server that admits the pods, with the classes and policies of the input. */
+/**
+ * Creates the API server that admits the pods, with the classes and policies of the input. Callers
+ * that only admit pods use this function instead of bt_expansion_run.
+ */
 BT_MUST_USE int bt_expansion_open(struct bt_expansion *expansion, struct berth_error *err);
 /**
  * Admits the pod at index of the input (bt_pod_admission_admit); *out_spec keeps its value if a
@@ -70,10 +75,16 @@ BT_MUST_USE int bt_expansion_open(struct bt_expansion *expansion, struct berth_e
 BT_MUST_USE int bt_expansion_admit(struct bt_expansion *expansion, uint32_t index,
 	const struct bt_pod *pod, const struct bt_pod_spec **out_spec, struct berth_error *err);
 /**
- * Creates the pods. Owners must be indexed (bt_manifests_index_owners). Errors name file, document
- * and workload.
+ * Indexes the owners of the input, admits its pods and creates the pods of its workloads. Errors
+ * name file, document and object.
  */
 BT_MUST_USE int bt_expansion_run(struct bt_expansion *expansion, struct berth_error *err);
+/**
+ * After bt_expansion_run: sets *out_pod to the input's pod at index, with its name and uid and the
+ * admitted spec. Returns false if a quota refuses the pod.
+ */
+bool bt_expansion_input_pod(
+	const struct bt_expansion *expansion, uint32_t index, struct bt_pod *out_pod);
 
 /**
  * Iterates over the objects that the object at index `owner` controls: returns the index of the

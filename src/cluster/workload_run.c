@@ -27,12 +27,6 @@ static uint64_t pod_name_hash(struct bt_str namespace_, struct bt_str name)
 	return bt_hash_u64(bt_str_hash(name), bt_str_hash(namespace_));
 }
 
-void bt_expansion_init(struct bt_expansion *expansion, struct bt_manifests *cluster)
-{
-	*expansion = (struct bt_expansion){.cluster = cluster};
-	bt_arena_init(&expansion->arena, 0);
-}
-
 static bool has_pod(
 	const struct bt_expansion *expansion, struct bt_str namespace_, struct bt_str name)
 {
@@ -806,7 +800,7 @@ static void sort_pods(struct bt_expansion *expansion)
 	bt_free(ends);
 }
 
-static int run(struct bt_expansion_work *work, struct berth_error *err)
+static int expand(struct bt_expansion_work *work, struct berth_error *err)
 {
 	struct bt_expansion *expansion = work->expansion;
 	for (uint32_t i = 0; i < expansion->cluster->objects.count; i++) {
@@ -847,20 +841,6 @@ static int run(struct bt_expansion_work *work, struct berth_error *err)
 	return result;
 }
 
-int bt_expansion_run(struct bt_expansion *expansion, struct berth_error *err)
-{
-	for (uint32_t i = 0; i < expansion->cluster->objects.count; i++) {
-		if (is_expanded(expansion, i)) {
-			int result = run(expansion->work, err);
-			if (result == 0) {
-				sort_pods(expansion);
-			}
-			return result;
-		}
-	}
-	return 0;
-}
-
 int bt_expansion_open(struct bt_expansion *expansion, struct berth_error *err)
 {
 	static const char *const controllers[] = {
@@ -886,9 +866,6 @@ int bt_expansion_open(struct bt_expansion *expansion, struct berth_error *err)
 	struct bt_expansion_work *work = BT_NEW(struct bt_expansion_work);
 	work->expansion = expansion;
 	work->error = (struct berth_error)BERTH_ERROR_INIT;
-	bt_arena_init(&work->scratch, 0);
-	bt_arena_init(&work->rest_arena, 0);
-	bt_arena_init(&work->metadata_arena, 0);
 	expansion->work = work;
 	int result = bt_cluster_create(&options, &work->cluster, err);
 	for (uint32_t i = 0; i < input->objects.count && result == 0; i++) {
@@ -921,6 +898,69 @@ int bt_expansion_open(struct bt_expansion *expansion, struct berth_error *err)
 	return result;
 }
 
+/**
+ * Admits the input's pods that exist in the cluster (exists true) or that are new (exists false).
+ * Existing pods must be admitted first, because they use quotas already.
+ */
+static int admit_pods(struct bt_expansion *expansion, bool exists, struct berth_error *err)
+{
+	const struct bt_manifests *input = expansion->cluster;
+	for (uint32_t i = 0; i < input->objects.count; i++) {
+		const struct bt_manifests_object *object = &input->objects.items[i];
+		if (object->kind != BT_KIND_POD) {
+			continue;
+		}
+		struct bt_pod pod = bt_manifests_pod(object);
+		if ((object->uid_is_given || bt_pod_is_assigned(&pod)) != exists) {
+			continue;
+		}
+		int result = bt_expansion_admit(expansion, i, &pod, &expansion->specs[i], err);
+		if (result < 0) {
+			return result;
+		}
+		if (bt_pod_admission_bytes(expansion->admission) > BT_WORKLOAD_BYTES_MAX) {
+			return bt_error_set(err, BERTH_ERR_TOO_LARGE,
+				"the pods take more than %zu bytes of memory",
+				BT_WORKLOAD_BYTES_MAX);
+		}
+	}
+	return 0;
+}
+
+int bt_expansion_run(struct bt_expansion *expansion, struct berth_error *err)
+{
+	uint32_t object_count = expansion->cluster->objects.count;
+	uint32_t first = 0;
+	expansion->specs = BT_NEW_ARRAY(const struct bt_pod_spec *, object_count);
+	bt_manifests_index_owners(expansion->cluster);
+	int result = bt_expansion_open(expansion, err);
+	result = result < 0 ? result : admit_pods(expansion, true, err);
+	result = result < 0 ? result : admit_pods(expansion, false, err);
+	while (first < object_count && !is_expanded(expansion, first)) {
+		first++;
+	}
+	if (result == 0 && first < object_count) {
+		result = expand(expansion->work, err);
+		if (result == 0) {
+			sort_pods(expansion);
+		}
+	}
+	return result;
+}
+
+bool bt_expansion_input_pod(
+	const struct bt_expansion *expansion, uint32_t index, struct bt_pod *out_pod)
+{
+	*out_pod = bt_manifests_pod(&expansion->cluster->objects.items[index]);
+	struct bt_str node_name = out_pod->spec.node_name;
+	if (expansion->specs[index] == NULL) {
+		return false;
+	}
+	out_pod->spec = *expansion->specs[index];
+	out_pod->spec.node_name = node_name;
+	return true;
+}
+
 void bt_expansion_finish(struct bt_expansion *expansion)
 {
 	struct bt_expansion_work *work = expansion->work;
@@ -935,6 +975,7 @@ void bt_expansion_finish(struct bt_expansion *expansion)
 		bt_free(work);
 	}
 	bt_pod_admission_destroy(expansion->admission);
+	bt_free(expansion->specs);
 	bt_vec_finish(&expansion->refusals);
 	for (uint32_t i = 0; i < expansion->made.count; i++) {
 		bt_object_release(expansion->made.items[i]);

@@ -472,8 +472,6 @@ void bt_cluster_writes_init(struct bt_cluster_writes *writes, struct bt_api *api
 	*writes = (struct bt_cluster_writes){.api = api, .host = "localhost"};
 	/* A longer name is truncated. */
 	(void)gethostname(writes->host, sizeof(writes->host) - 1);
-	bt_arena_init(&writes->arena, 0);
-	bt_arena_init(&writes->event_arena, 0);
 	struct bt_event_sink sink = {.context = writes, .send = deliver_event};
 	writes->events = bt_event_recorder_create(&sink);
 	writes->volumes = (struct bt_volume_writer){

@@ -33,8 +33,6 @@ struct manifests_import {
 	double per_second; /* rate of a Poisson process; 0: pods arrive at the start */
 	struct bt_manifests cluster;
 	struct bt_expansion expansion;
-	const struct bt_pod_spec **specs; /* by index of the object; NULL: the object is no pod, or
-	                                     the pod was refused */
 	struct bt_prng prng;
 	int64_t last_ns; /* last arrival of the Poisson process */
 	BT_VEC(struct arrival) pods;
@@ -151,30 +149,6 @@ static void add_input_object(
 }
 
 /**
- * Admits pods and sets their specs: the pods that have a node if are_there is true, else the pods
- * without a node.
- */
-static int admit_pods(struct manifests_import *manifests, bool are_there, struct berth_error *err)
-{
-	for (uint32_t i = 0; i < manifests->cluster.objects.count; i++) {
-		const struct bt_manifests_object *object = &manifests->cluster.objects.items[i];
-		if (object->kind != BT_KIND_POD) {
-			continue;
-		}
-		struct bt_pod pod = bt_manifests_pod(object);
-		if (bt_pod_is_assigned(&pod) != are_there) {
-			continue;
-		}
-		int result = bt_expansion_admit(
-			&manifests->expansion, i, &pod, &manifests->specs[i], err);
-		if (result < 0) {
-			return result;
-		}
-	}
-	return 0;
-}
-
-/**
  * Adds a pod that has a node to the cluster at the start, and any other pod to the arrivals. Skips
  * terminated pods. pod: the pod after admission.
  */
@@ -207,14 +181,11 @@ static int take_objects(struct manifests_import *manifests, struct berth_error *
 	int result = 0;
 	for (uint32_t i = 0; i < cluster->objects.count && result == 0; i++) {
 		const struct bt_manifests_object *object = &cluster->objects.items[i];
-		if (object->kind == BT_KIND_POD && manifests->specs[i] != NULL) {
-			struct bt_pod pod = bt_manifests_pod(object);
-			struct bt_str node_name = pod.spec.node_name;
-			pod.spec = *manifests->specs[i];
-			pod.spec.node_name = node_name;
-			result = take_pod(manifests, &pod, err);
-		} else if (object->kind != BT_KIND_POD) {
+		struct bt_pod pod;
+		if (object->kind != BT_KIND_POD) {
 			add_input_object(manifests, object);
+		} else if (bt_expansion_input_pod(expansion, i, &pod)) {
+			result = take_pod(manifests, &pod, err);
 		}
 		while (result == 0 && expanded < expansion->pods.count &&
 			expansion->pods.items[expanded].owner == i) {
@@ -266,22 +237,10 @@ int bt_import_manifests(
 	bt_manifests_init(&manifests.cluster);
 	manifests.cluster.warn = request->warn;
 	manifests.cluster.warn_context = request->warn_context;
-	bt_expansion_init(&manifests.expansion, &manifests.cluster);
+	manifests.expansion.cluster = &manifests.cluster;
 	bt_prng_init(&manifests.prng, (uint64_t)request->seed);
 	for (uint32_t i = 0; i < request->path_count && result == 0; i++) {
 		result = bt_manifests_read(&manifests.cluster, request->paths[i], err);
-	}
-	if (result == 0) {
-		manifests.specs =
-			BT_NEW_ARRAY(const struct bt_pod_spec *, manifests.cluster.objects.count);
-		bt_manifests_index_owners(&manifests.cluster);
-		result = bt_expansion_open(&manifests.expansion, err);
-	}
-	if (result == 0) {
-		result = admit_pods(&manifests, true, err);
-	}
-	if (result == 0) {
-		result = admit_pods(&manifests, false, err);
 	}
 	if (result == 0) {
 		result = bt_expansion_run(&manifests.expansion, err);
@@ -295,7 +254,6 @@ int bt_import_manifests(
 	if (result == 0) {
 		result = write_pods(&manifests, err);
 	}
-	bt_free(manifests.specs);
 	bt_vec_finish(&manifests.pods);
 	bt_strbuf_finish(&manifests.text);
 	bt_arena_finish(&manifests.arena);

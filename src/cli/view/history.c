@@ -351,10 +351,9 @@ static int admit_object(struct bt_expansion *expansion, uint32_t index, struct b
 int bt_history_take_files(
 	struct bt_history *history, struct bt_manifests *manifests, struct berth_error *err)
 {
-	struct bt_expansion expansion;
+	struct bt_expansion expansion = {.cluster = manifests};
 	history->files = manifests;
 	history->to_ns = history->from_ns;
-	bt_expansion_init(&expansion, manifests);
 	int result = bt_expansion_open(&expansion, err);
 	for (uint32_t i = 0; i < manifests->objects.count && result == 0; i++) {
 		result = admit_object(&expansion, i, err);

@@ -27,12 +27,8 @@ static inline void expand_text(
 	struct berth_error err = BERTH_ERROR_INIT;
 	bt_manifests_init(cluster);
 	read_text(cluster, text);
-	bt_manifests_index_owners(cluster);
-	bt_expansion_init(expansion, cluster);
-	int result = bt_expansion_open(expansion, &err);
-	if (result == 0) {
-		result = bt_expansion_run(expansion, &err);
-	}
+	*expansion = (struct bt_expansion){.cluster = cluster};
+	int result = bt_expansion_run(expansion, &err);
 	ck_assert_msg(result == 0, "%s", berth_error_message(&err));
 }
 
