@@ -492,11 +492,10 @@ const struct bt_indexed_pod *bt_pod_index_of_owner(const struct bt_hub *hub, str
 const struct bt_indexed_pod **bt_pod_index_active(
 	const struct bt_hub *hub, struct bt_str uid, struct bt_arena *arena, uint32_t *out_count);
 /**
- * Returns the first pod of the namespace that has no controller, or NULL; next[BT_PODS_OF_OWNER]
- * continues the list.
+ * Returns the first pod without a controller in the namespace of the object with this key, or NULL;
+ * next[BT_PODS_OF_OWNER] continues the list.
  */
-const struct bt_indexed_pod *bt_pod_index_orphans(
-	const struct bt_hub *hub, struct bt_str namespace_);
+const struct bt_indexed_pod *bt_pod_index_orphans(const struct bt_hub *hub, struct bt_str key);
 /**
  * Returns the first pod assigned to the node, or NULL; next[BT_PODS_ON_NODE] continues the list.
  */

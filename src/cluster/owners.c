@@ -219,8 +219,7 @@ bool bt_owners_adopt_pods(struct bt_sync *sync, struct bt_selector_table *select
 	bool (*accepts)(struct bt_str set_name, struct bt_str pod_name), const char *finalizer)
 {
 	const struct bt_selector_entry *entry = bt_selector_table_find(selectors, sync->key);
-	const struct bt_indexed_pod *record =
-		bt_pod_index_orphans(sync->hub, bt_key_namespace(sync->key));
+	const struct bt_indexed_pod *record = bt_pod_index_orphans(sync->hub, sync->key);
 	bool adopted = false;
 
 	bt_owners_release(sync, selectors, BT_HUB_PODS, finalizer);

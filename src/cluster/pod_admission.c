@@ -3,7 +3,6 @@
 
 #include "api/identity.h"
 #include "api/object.h"
-#include "base/map.h"
 #include "base/printable.h"
 #include "base/text_set.h"
 #include "base/vec.h"
@@ -11,12 +10,13 @@
 #include "codec/json_edit.h"
 #include "server/quota.h"
 
-/** An admitted spec, found by the text that was sent to the API server. */
+/** First byte of a text in bt_pod_admission.sent. */
+#define RESTORED 'r'
+#define NEW 'n'
+
 struct admitted {
-	struct bt_str sent;
 	struct bt_str answer; /* the admitted pod as JSON, which quotas count */
 	const struct bt_pod_spec *spec;
-	bool is_restored;
 };
 
 struct bt_pod_admission {
@@ -24,11 +24,12 @@ struct bt_pod_admission {
 	const struct bt_api_resource *pods;
 	bool has_quotas;
 	bool has_policies; /* mutating policies exist, which may read all metadata of a pod */
-	BT_VEC(struct admitted) list;
-	struct bt_map by_text;
-	struct bt_arena arena; /* texts and specs of list */
+	/** By text: RESTORED or NEW, then the JSON that was sent to the API server. */
+	struct bt_text_set sent;
+	BT_VEC(struct admitted) list; /* by position in sent */
+	struct bt_arena arena;        /* of sent and list */
 	struct bt_arena scratch;
-	struct bt_strbuf text;
+	struct bt_strbuf text; /* of the pod that is admitted */
 	void (*warn)(void *context, const char *line);
 	void *warn_context;
 	struct bt_text_set missing_classes;
@@ -59,7 +60,7 @@ void bt_pod_admission_destroy(struct bt_pod_admission *admission)
 	if (admission != NULL) {
 		bt_vec_finish(&admission->list);
 		bt_text_set_finish(&admission->missing_classes);
-		bt_map_finish(&admission->by_text);
+		bt_text_set_finish(&admission->sent);
 		bt_arena_finish(&admission->arena);
 		bt_arena_finish(&admission->scratch);
 		bt_strbuf_finish(&admission->text);
@@ -75,19 +76,6 @@ bool bt_pod_admission_has_quotas(const struct bt_pod_admission *admission)
 size_t bt_pod_admission_bytes(const struct bt_pod_admission *admission)
 {
 	return admission->arena.total_bytes;
-}
-
-static struct admitted *find(const struct bt_pod_admission *admission, bool is_restored)
-{
-	struct bt_str text = bt_strbuf_str(&admission->text);
-	uint64_t hash = bt_str_hash(text);
-	BT_MAP_EACH (&admission->by_text, hash, index) {
-		struct admitted *entry = &admission->list.items[index];
-		if (entry->is_restored == is_restored && bt_str_equal(entry->sent, text)) {
-			return entry;
-		}
-	}
-	return NULL;
 }
 
 static int set_refusal_error(int code, struct bt_str message, struct berth_error *err)
@@ -125,7 +113,7 @@ static void remove_missing_class(struct bt_pod_admission *admission, struct bt_j
 }
 
 /**
- * Sends admission->text, the pod without its name, to the API server as a dry run, and adds the
+ * Sends the pod in admission->text, which has no name, to the API server as a dry run, and adds the
  * admitted spec to the list. is_restored: the pod only gets missing defaults, because another API
  * server has admitted it.
  */
@@ -133,11 +121,12 @@ static int send_dry_run(struct bt_pod_admission *admission, const struct bt_pod 
 	bool is_restored, struct berth_error *err)
 {
 	struct bt_arena *scratch = &admission->scratch;
-	struct admitted entry = {.is_restored = is_restored, .answer = BT_STR("")};
+	struct admitted entry = {.answer = BT_STR("")};
 	struct bt_api_request request = BT_API_REQUEST_INIT;
 	struct bt_api_answer answer;
+	struct bt_str text = bt_strbuf_str(&admission->text);
 	int result =
-		bt_json_parse(scratch, bt_strbuf_str(&admission->text), true, &request.body, err);
+		bt_json_parse(scratch, bt_str_sub(text, 1, text.length), true, &request.body, err);
 	if (result < 0) {
 		return result;
 	}
@@ -154,23 +143,20 @@ static int send_dry_run(struct bt_pod_admission *admission, const struct bt_pod 
 	if (answer.code >= 300) {
 		result = set_refusal_error(BERTH_ERR_INVALID, answer.failure.message, err);
 	} else {
-		struct bt_strbuf text = {0};
+		struct bt_strbuf answered = {0};
 		struct bt_json_reader reader;
 		struct bt_pod *admitted = BT_ARENA_NEW(&admission->arena, struct bt_pod);
-		bt_json_format(answer.document, &text);
-		struct bt_str kept = bt_arena_take_strbuf(&admission->arena, &text);
-		bt_json_reader_init(&reader, kept);
+		bt_json_format(answer.document, &answered);
+		entry.answer = bt_arena_take_strbuf(&admission->arena, &answered);
+		bt_json_reader_init(&reader, entry.answer);
 		result = bt_message_decode_json(
 			&bt_pod_message, &reader, &admission->arena, admitted, err);
 		entry.spec = &admitted->spec;
-		entry.answer = kept;
 	}
 	bt_api_answer_finish(&answer);
 	if (result == 0) {
-		entry.sent = bt_arena_str(&admission->arena, bt_strbuf_str(&admission->text));
+		bt_text_set_append(&admission->sent, bt_arena_str(&admission->arena, text));
 		bt_vec_push(&admission->list, entry);
-		bt_map_insert(
-			&admission->by_text, bt_str_hash(entry.sent), admission->list.count - 1);
 	}
 	return result;
 }
@@ -194,17 +180,19 @@ int bt_pod_admission_admit(struct bt_pod_admission *admission, const struct bt_p
 		sent.metadata.labels = pod->metadata.labels;
 	}
 	bt_strbuf_reset(&admission->text);
+	bt_strbuf_append_char(&admission->text, is_restored ? RESTORED : NEW);
 	bt_json_writer_init(&writer, &admission->text, 0);
 	bt_object_encode_json(BT_KIND_POD, &sent, &writer);
-	struct admitted *entry = find(admission, is_restored);
-	if (entry == NULL) {
+	uint32_t found = bt_text_set_find(&admission->sent, bt_strbuf_str(&admission->text));
+	if (found == BT_MAP_NONE) {
+		found = admission->list.count;
 		result = send_dry_run(admission, pod, is_restored, err);
-		entry = result == 0 ? find(admission, is_restored) : NULL;
 	}
 	if (result == 0 && admission->has_quotas && !bt_pod_is_terminal(pod)) {
 		struct bt_failure failure = {0};
 		struct bt_json_value *tree;
-		result = bt_json_parse(&admission->scratch, entry->answer, true, &tree, err);
+		result = bt_json_parse(
+			&admission->scratch, admission->list.items[found].answer, true, &tree, err);
 		if (result == 0) {
 			bt_json_set_str(&admission->scratch,
 				bt_json_ensure_object(&admission->scratch, tree, "metadata"),
@@ -217,7 +205,7 @@ int bt_pod_admission_admit(struct bt_pod_admission *admission, const struct bt_p
 		}
 	}
 	if (result == 0) {
-		*out_spec = entry->spec;
+		*out_spec = admission->list.items[found].spec;
 	}
 	bt_arena_reset(&admission->scratch);
 	return result;

@@ -10,11 +10,6 @@
  */
 #define ORPHANS_SEED UINT64_C(1)
 
-static uint64_t orphans_hash(struct bt_str namespace_)
-{
-	return bt_hash_bytes(namespace_.data, namespace_.length, ORPHANS_SEED);
-}
-
 /** Returns whether the pod is in a list of this kind. *out_hash: the hash of that list. */
 static bool list_hash(
 	const struct bt_indexed_pod *record, enum bt_pod_list kind, uint64_t *out_hash)
@@ -23,8 +18,10 @@ static bool list_hash(
 		*out_hash = bt_str_hash(record->node_name);
 		return record->node_name.length != 0;
 	}
-	*out_hash = record->owner_uid.length != 0 ? bt_str_hash(record->owner_uid)
-						  : orphans_hash(bt_key_namespace(record->key));
+	struct bt_str namespace_ = bt_key_namespace(record->key);
+	*out_hash = record->owner_uid.length != 0
+		? bt_str_hash(record->owner_uid)
+		: bt_hash_bytes(namespace_.data, namespace_.length, ORPHANS_SEED);
 	return true;
 }
 
@@ -155,33 +152,22 @@ static struct bt_indexed_pod *find_key(const struct bt_pod_index *index, struct 
 	return NULL;
 }
 
-/**
- * Returns the first pod whose owner has this uid. uid "": the first of the namespace's pods without
- * owner. NULL: there is no such pod.
- */
-static struct bt_indexed_pod *find_owner(
-	const struct bt_pod_index *index, struct bt_str uid, struct bt_str namespace_)
+/** Returns the first pod of the list of this kind that `like` is in or would be in, or NULL. */
+static struct bt_indexed_pod *find_first(
+	const struct bt_pod_index *index, enum bt_pod_list kind, const struct bt_indexed_pod *like)
 {
-	uint64_t hash = uid.length != 0 ? bt_str_hash(uid) : orphans_hash(namespace_);
+	uint64_t hash;
 
-	BT_MAP_EACH (&index->lists[BT_PODS_OF_OWNER], hash, slot) {
-		struct bt_indexed_pod *record = index->records.items[slot];
-		if (bt_str_equal(record->owner_uid, uid) &&
-			(uid.length != 0 ||
-				bt_str_equal(bt_key_namespace(record->key), namespace_))) {
-			return record;
-		}
+	if (!list_hash(like, kind, &hash)) {
+		return NULL;
 	}
-	return NULL;
-}
-
-static struct bt_indexed_pod *find_node(const struct bt_pod_index *index, struct bt_str node)
-{
-	uint64_t hash = bt_str_hash(node);
-
-	BT_MAP_EACH (&index->lists[BT_PODS_ON_NODE], hash, slot) {
+	BT_MAP_EACH (&index->lists[kind], hash, slot) {
 		struct bt_indexed_pod *record = index->records.items[slot];
-		if (bt_str_equal(record->node_name, node)) {
+		if (kind == BT_PODS_ON_NODE ? bt_str_equal(record->node_name, like->node_name)
+					    : bt_str_equal(record->owner_uid, like->owner_uid) &&
+					(like->owner_uid.length != 0 ||
+						bt_str_equal(bt_key_namespace(record->key),
+							bt_key_namespace(like->key)))) {
 			return record;
 		}
 	}
@@ -218,30 +204,24 @@ static void remove_record(struct bt_pod_index *index, struct bt_indexed_pod *rec
 
 static void add_record(struct bt_pod_index *index, struct bt_indexed_pod *record)
 {
-	struct bt_indexed_pod *const first[] = {
-		find_owner(index, record->owner_uid, bt_key_namespace(record->key)),
-		find_node(index, record->node_name),
-	};
-
 	bt_vec_store(&index->records, &index->free_slots, record, record->slot);
 	bt_map_insert(&index->by_key, bt_str_hash(record->key), record->slot);
-	for (int kind = 0; kind < BT_POD_LIST_COUNT; kind++) {
+	for (int i = 0; i < BT_POD_LIST_COUNT; i++) {
+		enum bt_pod_list kind = (enum bt_pod_list)i;
+		struct bt_indexed_pod *first = find_first(index, kind, record);
 		uint64_t hash;
 
-		if (!list_hash(record, (enum bt_pod_list)kind, &hash)) {
-			continue;
-		}
-		if (first[kind] == NULL) {
+		if (first == NULL && list_hash(record, kind, &hash)) {
 			bt_map_insert(&index->lists[kind], hash, record->slot);
-			continue;
+		} else if (first != NULL) {
+			/* Insert after the first record, so that the map's value stays valid. */
+			record->previous[kind] = first;
+			record->next[kind] = first->next[kind];
+			if (first->next[kind] != NULL) {
+				first->next[kind]->previous[kind] = record;
+			}
+			first->next[kind] = record;
 		}
-		/* Insert after the first record, so that the map's value stays valid. */
-		record->previous[kind] = first[kind];
-		record->next[kind] = first[kind]->next[kind];
-		if (first[kind]->next[kind] != NULL) {
-			first[kind]->next[kind]->previous[kind] = record;
-		}
-		first[kind]->next[kind] = record;
 	}
 }
 
@@ -291,7 +271,9 @@ const struct bt_indexed_pod *bt_pod_index_find(const struct bt_hub *hub, struct 
 
 const struct bt_indexed_pod *bt_pod_index_of_owner(const struct bt_hub *hub, struct bt_str uid)
 {
-	return uid.length != 0 ? find_owner(&hub->pods, uid, BT_STR("")) : NULL;
+	const struct bt_indexed_pod like = {.owner_uid = uid};
+
+	return uid.length != 0 ? find_first(&hub->pods, BT_PODS_OF_OWNER, &like) : NULL;
 }
 
 const struct bt_indexed_pod **bt_pod_index_active(
@@ -317,13 +299,16 @@ const struct bt_indexed_pod **bt_pod_index_active(
 	return pods;
 }
 
-const struct bt_indexed_pod *bt_pod_index_orphans(
-	const struct bt_hub *hub, struct bt_str namespace_)
+const struct bt_indexed_pod *bt_pod_index_orphans(const struct bt_hub *hub, struct bt_str key)
 {
-	return find_owner(&hub->pods, BT_STR(""), namespace_);
+	const struct bt_indexed_pod like = {.key = key};
+
+	return find_first(&hub->pods, BT_PODS_OF_OWNER, &like);
 }
 
 const struct bt_indexed_pod *bt_pod_index_on_node(const struct bt_hub *hub, struct bt_str node)
 {
-	return node.length != 0 ? find_node(&hub->pods, node) : NULL;
+	const struct bt_indexed_pod like = {.node_name = node};
+
+	return find_first(&hub->pods, BT_PODS_ON_NODE, &like);
 }

@@ -173,17 +173,6 @@ static struct bt_str rename_in_expression(
 	return name;
 }
 
-static bool has_part(struct bt_str text, struct bt_str function, struct bt_str part)
-{
-	if (bt_str_equal_c(function, "startsWith")) {
-		return bt_str_has_prefix(text, part);
-	}
-	if (bt_str_equal_c(function, "endsWith")) {
-		return bt_str_has_suffix(text, part);
-	}
-	return bt_str_find(text, part) >= 0;
-}
-
 /**
  * For a call of `function` (startsWith, endsWith or contains) with the argument `part` in a CEL
  * expression, returns a regular expression that matches the neutral names of all device texts for
@@ -201,7 +190,11 @@ static struct bt_str find_texts(
 	}
 	for (uint32_t i = 0; i < stream->device_texts.items.count; i++) {
 		struct bt_str text = stream->device_texts.items.items[i];
-		if (out.length <= PATTERN_BYTES_MAX && has_part(text, function, part)) {
+		bool has_part = bt_str_equal_c(function, "startsWith")
+			? bt_str_has_prefix(text, part)
+			: bt_str_equal_c(function, "endsWith") ? bt_str_has_suffix(text, part)
+							       : bt_str_find(text, part) >= 0;
+		if (out.length <= PATTERN_BYTES_MAX && has_part) {
 			bt_strbuf_append_c(&out, out.length == 0 ? "^(?:\\Q" : "|\\Q");
 			bt_strbuf_append_str(
 				&out, bt_neutral_names_rename(&stream->names, text, false, arena));
@@ -272,13 +265,6 @@ static void take_text(void *context, const struct bt_message *message, const str
 	}
 }
 
-static bool is_percentage(struct bt_str text)
-{
-	int64_t value;
-	return bt_str_has_suffix(text, BT_STR("%")) &&
-		bt_str_parse_int64(bt_str_sub(text, 0, text.length - 1), &value);
-}
-
 /**
  * Renames the text of an IntOrString unless it is a percentage. API servers accept only
  * percentages, but files may contain names.
@@ -286,8 +272,11 @@ static bool is_percentage(struct bt_str text)
 static void take_scalar(void *context, const struct bt_field *field, void *value)
 {
 	struct bt_int_or_string *number = value;
+	int64_t percent;
 	if (field->scalar == &bt_int_or_string_scalar && number->is_string &&
-		!is_percentage(number->text)) {
+		!(bt_str_has_suffix(number->text, BT_STR("%")) &&
+			bt_str_parse_int64(
+				bt_str_sub(number->text, 0, number->text.length - 1), &percent))) {
 		rename_text(context, &number->text, false);
 	}
 }

@@ -159,7 +159,7 @@ START_TEST(test_pod_index__follows_pods)
 	record = bt_pod_index_on_node(hub, BT_STR("n1"));
 	ck_assert_ptr_nonnull(record);
 	ck_assert(bt_str_equal_c(record->key, "default/p"));
-	ck_assert_ptr_eq(record, bt_pod_index_orphans(hub, BT_STR("default")));
+	ck_assert_ptr_eq(record, bt_pod_index_orphans(hub, BT_STR("default/any")));
 	ck_assert_ptr_eq(record, bt_pod_index_find(hub, BT_STR("default/p")));
 	world_set_pod(&world, "default/p", "Running", true);
 	world_run(&world);
