@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cluster/groups.h"
 
+#include <inttypes.h>
+#include <stdio.h>
+
 struct bt_str bt_groups_key(const struct bt_groups *groups, uint32_t entry)
 {
 	const struct bt_group_entry *found = &groups->entries.items[entry];
@@ -107,4 +110,17 @@ void bt_groups_set(struct bt_groups *groups, struct bt_str key, struct bt_str gr
 		items[items[entry].next].previous = entry;
 	}
 	items[item.previous].next = entry;
+}
+
+void bt_groups_set_number(struct bt_groups *groups, struct bt_str key, int64_t number)
+{
+	char text[24];
+
+	(void)snprintf(text, sizeof(text), "%" PRId64, number);
+	bt_groups_set(groups, key, bt_str_from(text));
+}
+
+bool bt_groups_number(const struct bt_groups *groups, struct bt_str key, int64_t *out_number)
+{
+	return bt_str_parse_int64(bt_groups_of(groups, key), out_number);
 }

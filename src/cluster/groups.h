@@ -35,6 +35,10 @@ void bt_groups_set(struct bt_groups *groups, struct bt_str key, struct bt_str gr
 bool bt_groups_remove(struct bt_groups *groups, struct bt_str key);
 /** Returns the key's group, or "". Borrowed until the key changes its group. */
 struct bt_str bt_groups_of(const struct bt_groups *groups, struct bt_str key);
+/** Makes a number, for example a time, the group of the key. */
+void bt_groups_set_number(struct bt_groups *groups, struct bt_str key, int64_t number);
+/** Returns false, and leaves *out_number unchanged, if the groups do not have the key. */
+bool bt_groups_number(const struct bt_groups *groups, struct bt_str key, int64_t *out_number);
 /** Returns the first entry of a group; BT_GROUPS_NONE: the group is empty. */
 uint32_t bt_groups_first(const struct bt_groups *groups, struct bt_str group);
 struct bt_str bt_groups_key(const struct bt_groups *groups, uint32_t entry);

@@ -13,13 +13,6 @@
 /** Maximum number of pods that one sync creates, deletes or counts. */
 #define BT_JOB_BURST 500
 
-/** Consecutive failures of a Job's pods, which delay the Job's next pods. */
-struct bt_job_retry {
-	uint64_t uid_hash;
-	uint32_t failures;
-	int64_t last_ns;
-};
-
 struct bt_jobs {
 	/**
 	 * Pods with BT_JOB_FINALIZER, by "ns/job". If the Job is gone, the controller must remove
@@ -27,8 +20,11 @@ struct bt_jobs {
 	 */
 	struct bt_groups tracked;
 	struct bt_job_groups groups;
+	/** Uids of Jobs, by the number of their pods' consecutive failures, which delay new pods.
+	 */
+	struct bt_groups failures;
+	struct bt_groups failed_ns; /* the same uids, by the time of the latest failure */
 	struct bt_selector_table selectors;
-	BT_VEC(struct bt_job_retry) retries;
 };
 
 /**
@@ -455,38 +451,10 @@ static bool is_finished(const struct bt_indexed_pod *pod)
 	return bt_pod_is_over(pod) || (pod->deleting && pod->node_name.length == 0);
 }
 
-static struct bt_job_retry *find_retry(struct bt_jobs *self, struct bt_str uid)
+static void forget_failures(struct bt_jobs *self, struct bt_str uid)
 {
-	uint64_t hash = bt_str_hash(uid);
-
-	for (uint32_t i = 0; i < self->retries.count; i++) {
-		if (self->retries.items[i].uid_hash == hash) {
-			return &self->retries.items[i];
-		}
-	}
-	return NULL;
-}
-
-static void remove_retry(struct bt_jobs *self, struct bt_str uid)
-{
-	const struct bt_job_retry *retry = find_retry(self, uid);
-
-	if (retry != NULL) {
-		bt_vec_remove_swap(&self->retries, (uint32_t)(retry - self->retries.items));
-	}
-}
-
-static void record_failure(struct bt_job_pass *pass)
-{
-	struct bt_job_retry *retry = find_retry(pass->self, pass->uid);
-	struct bt_job_retry fresh = {.uid_hash = bt_str_hash(pass->uid)};
-
-	if (retry == NULL) {
-		bt_vec_push(&pass->self->retries, fresh);
-		retry = &pass->self->retries.items[pass->self->retries.count - 1];
-	}
-	retry->failures++;
-	retry->last_ns = pass->sync->now_ns;
+	bt_groups_remove(&self->failures, uid);
+	bt_groups_remove(&self->failed_ns, uid);
 }
 
 /**
@@ -536,7 +504,7 @@ static void count_pods(struct bt_job_pass *pass)
 		}
 		int64_t index = pass->indexed ? job_index_of(pass, pod) : -1;
 		if (success) {
-			remove_retry(pass->self, pass->uid);
+			forget_failures(pass->self, pass->uid);
 			if (index >= 0) {
 				done[done_count++] = (struct index_range){index, index};
 			}
@@ -547,7 +515,10 @@ static void count_pods(struct bt_job_pass *pass)
 				(void)untrack(sync, pod->key);
 				continue;
 			}
-			record_failure(pass);
+			int64_t in_a_row = 0;
+			(void)bt_groups_number(&pass->self->failures, pass->uid, &in_a_row);
+			bt_groups_set_number(&pass->self->failures, pass->uid, in_a_row + 1);
+			bt_groups_set_number(&pass->self->failed_ns, pass->uid, sync->now_ns);
 			if (index >= 0 && pass->index_limit >= 0) {
 				if (failures.items == NULL) {
 					failures = count_index_failures(pass);
@@ -758,13 +729,6 @@ static void remove_active(struct bt_job_pass *pass, int64_t count, bool counted)
 	}
 }
 
-static void finish(void *data)
-{
-	struct bt_jobs *self = data;
-
-	bt_vec_finish(&self->retries);
-}
-
 static void observe(void *data, struct bt_hub *hub, const struct bt_observed *observed)
 {
 	struct bt_jobs *self = data;
@@ -790,7 +754,7 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 		return;
 	}
 	if (observed->type == BT_CHANGE_DELETED) {
-		remove_retry(self, bt_json_text_at(observed->after, "metadata.uid"));
+		forget_failures(self, bt_json_text_at(observed->after, "metadata.uid"));
 	}
 	bt_owners_observe(hub, observed, &self->selectors, false);
 }
@@ -884,7 +848,8 @@ static struct bt_str met_success_rule(const struct bt_job_pass *pass)
 static void manage_pods(struct bt_job_pass *pass)
 {
 	struct bt_sync *sync = pass->sync;
-	const struct bt_job_retry *retry = find_retry(pass->self, pass->uid);
+	int64_t failures;
+	int64_t last_ns;
 	int64_t wanted = pass->parallelism;
 	int64_t left = pass->completion_count - pass->succeeded - pass->failed_indexes.total;
 	bool waits_for_end = bt_str_equal_c(
@@ -902,8 +867,10 @@ static void manage_pods(struct bt_job_pass *pass)
 		return;
 	}
 	missing -= waits_for_end ? pass->terminating : 0;
-	if (retry != NULL && pass->index_limit < 0) {
-		at = retry_time(retry->failures, retry->last_ns);
+	if (pass->index_limit < 0 &&
+		bt_groups_number(&pass->self->failures, pass->uid, &failures) &&
+		bt_groups_number(&pass->self->failed_ns, pass->uid, &last_ns)) {
+		at = retry_time(failures, last_ns);
 	}
 	if (missing > 0 && at > sync->now_ns) {
 		bt_hub_enqueue_at(sync->hub, sync->key, at);
@@ -1055,10 +1022,8 @@ const struct bt_controller_ops bt_job_controller = {
 		BT_WATCH(BT_HUB_POD_GROUPS),
 	.object = BT_HUB_JOBS,
 	.syncs_gone = true,
-	.data_bytes = sizeof(struct bt_jobs),
-	.group_count = 3,
+	.group_count = 5,
 	.has_selectors = true,
-	.finish = finish,
 	.observe = observe,
 	.sync = sync,
 };

@@ -16,16 +16,12 @@
 #define GRACE_NS (50 * BT_NS_PER_SECOND)
 #define STARTUP_GRACE_NS (60 * BT_NS_PER_SECOND)
 
-struct heartbeat {
-	char *node; /* owned */
-	int64_t seen_ns;
-	bool pods_failed; /* mark_unknown could not write all pods */
-};
-
 struct lifecycle {
+	/** Nodes without an agent in this process, by the time of the last heartbeat. */
+	struct bt_groups seen;
+	/** Nodes for which mark_unknown could not write all pods; all are in one group. */
+	struct bt_groups failed;
 	bool agents_are_alive; /* this process runs node agents */
-	BT_VEC(struct heartbeat) heartbeats;
-	struct bt_map by_node;
 };
 
 static void init(void *data, struct bt_hub *hub)
@@ -35,51 +31,7 @@ static void init(void *data, struct bt_hub *hub)
 	self->agents_are_alive = bt_controllers_has(&hub->options, "node-agent");
 }
 
-static void finish(void *data)
-{
-	struct lifecycle *self = data;
-
-	for (uint32_t i = 0; i < self->heartbeats.count; i++) {
-		bt_free(self->heartbeats.items[i].node);
-	}
-	bt_vec_finish(&self->heartbeats);
-	bt_map_finish(&self->by_node);
-}
-
 /* --- heartbeats --- */
-
-static struct heartbeat *find_heartbeat(struct lifecycle *self, struct bt_str node)
-{
-	uint64_t hash = bt_str_hash(node);
-
-	BT_MAP_EACH (&self->by_node, hash, slot) {
-		struct heartbeat *found = &self->heartbeats.items[slot];
-		if (bt_str_equal_c(node, found->node)) {
-			return found;
-		}
-	}
-	return NULL;
-}
-
-static void remove_heartbeat(struct lifecycle *self, struct bt_str node)
-{
-	struct heartbeat *found = find_heartbeat(self, node);
-	uint32_t last = self->heartbeats.count - 1;
-
-	if (found == NULL) {
-		return;
-	}
-	uint32_t index = (uint32_t)(found - self->heartbeats.items);
-	(void)bt_map_remove(&self->by_node, bt_str_hash(node), index);
-	bt_free(found->node);
-	if (index != last) {
-		uint64_t hash = bt_str_hash(bt_str_from(self->heartbeats.items[last].node));
-		(void)bt_map_remove(&self->by_node, hash, last);
-		*found = self->heartbeats.items[last];
-		bt_map_insert(&self->by_node, hash, index);
-	}
-	self->heartbeats.count--;
-}
 
 static bool is_watched(const struct lifecycle *self, const struct bt_json_value *node)
 {
@@ -89,39 +41,30 @@ static bool is_watched(const struct lifecycle *self, const struct bt_json_value 
 static void observe(void *data, struct bt_hub *hub, const struct bt_observed *observed)
 {
 	struct lifecycle *self = data;
-
 	struct bt_str node = bt_key_name(observed->key);
-	struct heartbeat *known = find_heartbeat(self, node);
+	int64_t seen_ns = 0;
+	bool is_known = bt_groups_number(&self->seen, node, &seen_ns);
 
 	if (observed->kind == BT_HUB_LEASES) {
-		/* Only nodes without an agent in this process have an entry in heartbeats. */
-		if (known != NULL && observed->type != BT_CHANGE_DELETED &&
+		if (is_known && observed->type != BT_CHANGE_DELETED &&
 			bt_str_equal_c(bt_key_namespace(observed->key), "kube-node-lease")) {
-			bool was_missing = hub->now_ns - known->seen_ns >= GRACE_NS;
-			known->seen_ns = hub->now_ns;
-			if (was_missing) {
+			bt_groups_set_number(&self->seen, node, hub->now_ns);
+			if (hub->now_ns - seen_ns >= GRACE_NS) {
 				bt_hub_enqueue(hub, node);
 			}
 		}
 		return;
 	}
 	if (observed->type == BT_CHANGE_DELETED) {
-		remove_heartbeat(self, observed->key);
+		bt_groups_remove(&self->seen, node);
+		bt_groups_remove(&self->failed, node);
 		return;
 	}
 	if (is_watched(self, observed->after) &&
-		(observed->before == NULL || known == NULL ||
+		(observed->before == NULL || !is_known ||
 			!bt_json_equal(bt_json_array_at(observed->before, "status.conditions"),
 				bt_json_array_at(observed->after, "status.conditions")))) {
-		if (known != NULL) {
-			known->seen_ns = hub->now_ns;
-		} else {
-			struct heartbeat added = {
-				.node = bt_strndup(node.data, node.length), .seen_ns = hub->now_ns};
-			bt_vec_push(&self->heartbeats, added);
-			bt_map_insert(
-				&self->by_node, bt_str_hash(node), self->heartbeats.count - 1);
-		}
+		bt_groups_set_number(&self->seen, node, hub->now_ns);
 	}
 	bt_hub_enqueue(hub, observed->key);
 }
@@ -132,8 +75,9 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
  * Sets the node's conditions to Unknown, and condition Ready of its pods to False. Returns false if
  * a write failed.
  */
-static bool mark_unknown(struct bt_sync *sync, struct heartbeat *heartbeat)
+static bool mark_unknown(struct bt_sync *sync)
 {
+	struct lifecycle *self = sync->data;
 	static const char *const types[] = {
 		"Ready", "MemoryPressure", "DiskPressure", "PIDPressure"};
 	static const struct bt_tree_condition not_ready = {
@@ -161,7 +105,7 @@ static bool mark_unknown(struct bt_sync *sync, struct heartbeat *heartbeat)
 	if (sync->failed) {
 		return false;
 	}
-	heartbeat->pods_failed = false;
+	bool succeeded = true;
 	for (; record != NULL; record = record->next[BT_PODS_ON_NODE]) {
 		const struct bt_json_value *pod = record->ready
 			? bt_hub_read(sync->hub, BT_HUB_PODS, record->key, arena)
@@ -174,10 +118,15 @@ static bool mark_unknown(struct bt_sync *sync, struct heartbeat *heartbeat)
 		(void)bt_tree_set_condition(arena, conditions, &not_ready, false, sync->now_ns);
 		if (!bt_tree_write_status(sync->hub, sync->hub->kinds[BT_HUB_PODS], pod,
 			    bt_json_put(arena, NULL, "{conditions: %v}", conditions), arena)) {
-			heartbeat->pods_failed = true;
+			succeeded = false;
 		}
 	}
-	return !heartbeat->pods_failed;
+	if (succeeded) {
+		bt_groups_remove(&self->failed, sync->key);
+	} else {
+		bt_groups_set(&self->failed, sync->key, BT_STR("."));
+	}
+	return succeeded;
 }
 
 /**
@@ -187,23 +136,24 @@ static bool mark_unknown(struct bt_sync *sync, struct heartbeat *heartbeat)
  */
 static bool check_heartbeat(struct bt_sync *sync)
 {
-	struct lifecycle *self = sync->data;
+	const struct lifecycle *self = sync->data;
 	const struct bt_json_value *conditions =
 		bt_json_array_at(sync->object, "status.conditions");
-	struct heartbeat *heartbeat = find_heartbeat(self, sync->key);
+	int64_t seen_ns;
 	bool has_ready = bt_condition_find(conditions, "Ready") != NULL;
 	bool is_unknown = bt_condition_is(conditions, "Ready", "Unknown");
 
-	if (!is_watched(self, sync->object) || heartbeat == NULL ||
-		(is_unknown && !heartbeat->pods_failed)) {
+	if (!is_watched(self, sync->object) ||
+		!bt_groups_number(&self->seen, sync->key, &seen_ns) ||
+		(is_unknown && bt_groups_of(&self->failed, sync->key).length == 0)) {
 		return true;
 	}
-	int64_t due = heartbeat->seen_ns + (has_ready ? GRACE_NS : STARTUP_GRACE_NS);
+	int64_t due = seen_ns + (has_ready ? GRACE_NS : STARTUP_GRACE_NS);
 	if (!is_unknown && sync->now_ns < due) {
 		bt_hub_enqueue_at(sync->hub, sync->key, due);
 		return true;
 	}
-	return mark_unknown(sync, heartbeat);
+	return mark_unknown(sync);
 }
 
 /* --- taints --- */
@@ -277,9 +227,9 @@ static bool sync(struct bt_sync *sync)
 const struct bt_controller_ops bt_node_lifecycle_ops = {
 	.watches = BT_WATCH(BT_HUB_NODES) | BT_WATCH(BT_HUB_LEASES),
 	.object = BT_HUB_NODES,
+	.group_count = 2,
 	.data_bytes = sizeof(struct lifecycle),
 	.init = init,
-	.finish = finish,
 	.observe = observe,
 	.sync = sync,
 };

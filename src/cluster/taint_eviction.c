@@ -24,8 +24,8 @@ static struct bt_json_value *no_execute_taints(
 }
 
 /**
- * data: a struct bt_groups of the nodes with NoExecute taints, by name. The group of a node is the
- * time at which its current NoExecute taints were observed, as a text with a number of nanoseconds.
+ * data: a struct bt_groups of the nodes with NoExecute taints, by the time in nanoseconds at which
+ * their current NoExecute taints were observed.
  */
 static void observe(void *data, struct bt_hub *hub, const struct bt_observed *observed)
 {
@@ -49,8 +49,7 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 	if (observed->before == NULL ||
 		!bt_json_equal(no_execute_taints(&arena, observed->before),
 			no_execute_taints(&arena, observed->after))) {
-		bt_groups_set(data, observed->key,
-			bt_arena_printf(&arena, "%lld", (long long)hub->now_ns));
+		bt_groups_set_number(data, observed->key, hub->now_ns);
 		for (pod = bt_pod_index_on_node(hub, observed->key); pod != NULL;
 			pod = pod->next[BT_PODS_ON_NODE]) {
 			bt_hub_enqueue(hub, pod->key);
@@ -90,7 +89,7 @@ static bool sync(struct bt_sync *sync)
 		bt_json_array_at(sync->object, "status.conditions"), "PodScheduled");
 	int64_t began_seconds = bt_tree_seconds(scheduled, "lastTransitionTime");
 	int64_t due = BT_MAX(began_seconds * BT_NS_PER_SECOND, created_ns);
-	(void)bt_str_parse_int64(bt_groups_of(sync->data, node_name), &began_ns);
+	(void)bt_groups_number(sync->data, node_name, &began_ns);
 	due = BT_MAX(due, began_ns) + seconds * BT_NS_PER_SECOND;
 	if (seconds == 0) {
 		/* A controller replaces the pod at once, maybe with nodeName on the same node. */

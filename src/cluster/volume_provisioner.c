@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Simulates the CSI provisioner of every driver. Spec: 14b section 6.4. */
-#include <inttypes.h>
-
 #include "cluster/persistent_volume.h"
 
 /** Claims. */
 struct provisioner {
-	struct bt_groups due;           /* by due time in nanoseconds, as text */
+	struct bt_groups due;           /* by due time in nanoseconds */
 	struct bt_groups without_class; /* claims whose class is missing, by its name */
 };
 
@@ -141,10 +139,9 @@ static bool sync(struct bt_sync *sync)
 	struct bt_arena *arena = sync->arena;
 	struct bt_str class_name = bt_pv_class_of(claim);
 	struct bt_str node = bt_tree_annotation(claim, BT_PV_SELECTED_NODE);
-	struct bt_str due_text = bt_groups_of(&self->due, sync->key);
 	struct bt_str name = bt_arena_printf(
 		arena, "pvc-%.*s", BT_STR_ARG(bt_json_text_at(claim, "metadata.uid")));
-	int64_t due = 0;
+	int64_t due;
 
 	if (bt_tree_annotation(claim, BT_PV_PROVISIONER).length == 0 ||
 		bt_tree_is_deleting(claim) ||
@@ -160,11 +157,9 @@ static bool sync(struct bt_sync *sync)
 		bt_groups_remove(&self->due, sync->key);
 		return true;
 	}
-	if (due_text.length == 0) {
+	if (!bt_groups_number(&self->due, sync->key, &due)) {
 		due = sync->now_ns + sync->hub->options.provision_delay_ns;
-		bt_groups_set(&self->due, sync->key, bt_arena_printf(arena, "%" PRId64, due));
-	} else {
-		(void)bt_str_parse_int64(due_text, &due);
+		bt_groups_set_number(&self->due, sync->key, due);
 	}
 	if (due > sync->now_ns) {
 		bt_hub_enqueue_at(sync->hub, sync->key, due);
