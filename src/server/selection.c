@@ -15,8 +15,6 @@ struct bt_selection_label {
 	struct bt_str value;
 };
 
-#define BT_SELECTION_PATH_MAX 8
-
 /** How the JSON value of a field becomes the text that terms compare. */
 enum bt_selection_form {
 	BT_SELECTION_TEXT,
@@ -25,21 +23,17 @@ enum bt_selection_form {
 	BT_SELECTION_IPS,    /* [{"ip":".."}], joined by commas */
 };
 
-/** All terms on one field, and the field's value in the current object. */
+/** All terms on one field. */
 struct bt_selection_field {
-	uint32_t depth;
-	struct bt_str path[BT_SELECTION_PATH_MAX];
+	const char *path;
 	enum bt_selection_form form;
 	uint32_t term_count;
 	const struct bt_field_term *terms;
-	uint32_t matched; /* while reading: how many members of `path` are matched so far */
-	bool was_found;
-	struct bt_str value;
 };
 
 enum bt_selection_place {
 	BT_FIELD_OF_KEY,  /* metadata.name, metadata.namespace */
-	BT_FIELD_OF_TEXT, /* out_field has depth, path and form */
+	BT_FIELD_OF_TEXT, /* out_field has path and form */
 	BT_FIELD_UNKNOWN,
 };
 /**
@@ -116,22 +110,9 @@ static bool has_rows(const struct bt_api_resource *resource)
 	return false;
 }
 
-/** Splits a dotted path. Returns false if the path is empty or has too many members. */
-static bool set_path(struct bt_selection_field *field, struct bt_str path)
-{
-	field->depth = 0;
-	while (path.length != 0) {
-		if (field->depth == BT_SELECTION_PATH_MAX) {
-			return false;
-		}
-		field->path[field->depth++] = bt_str_cut(&path, '.');
-	}
-	return field->depth != 0;
-}
-
 /**
- * Finds where to read the value of a field label. The texts of *out_field are borrowed from
- * `label`, or live in the arena.
+ * Finds where to read the value of a field label. The path of *out_field is a literal, or lives in
+ * the arena.
  */
 static enum bt_selection_place find_field(const struct bt_api_resource *resource,
 	struct bt_str label, struct bt_arena *arena, struct bt_selection_field *out_field)
@@ -145,8 +126,8 @@ static enum bt_selection_place find_field(const struct bt_api_resource *resource
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
 		if (is_row_of(&rows[i], resource) && bt_str_equal_c(label, rows[i].label)) {
 			out_field->form = rows[i].form;
-			return set_path(out_field, bt_str_from(rows[i].path)) ? BT_FIELD_OF_TEXT
-									      : BT_FIELD_UNKNOWN;
+			out_field->path = rows[i].path;
+			return BT_FIELD_OF_TEXT;
 		}
 	}
 	/* a definition's selectableFields: [{"jsonPath":".spec.color"}] */
@@ -157,8 +138,8 @@ static enum bt_selection_place find_field(const struct bt_api_resource *resource
 
 		if (path.length > 1 && path.data[0] == '.' &&
 			bt_str_equal(bt_str_sub(path, 1, path.length), label)) {
-			return set_path(out_field, bt_arena_str(arena, label)) ? BT_FIELD_OF_TEXT
-									       : BT_FIELD_UNKNOWN;
+			out_field->path = bt_arena_str(arena, label).data;
+			return BT_FIELD_OF_TEXT;
 		}
 	}
 	return BT_FIELD_UNKNOWN;
@@ -187,37 +168,43 @@ static uint16_t fail_unknown(struct bt_failure *out, struct bt_arena *arena,
 
 /* --- reading a text --- */
 
-static int read_labels(struct bt_selection *selection, struct bt_json_reader *reader)
+static bool labels_match(struct bt_selection *selection, struct bt_str text)
 {
+	struct bt_json_reader reader;
 	struct bt_str name;
 	int code;
 
-	BT_JSON_EACH_MEMBER (reader, &selection->scratch, name, code, NULL) {
-		uint32_t at;
-		BT_LOWER_BOUND(at, selection->label_count, middle,
-			bt_str_compare(selection->labels[middle].key, name) < 0);
-		if (at < selection->label_count && bt_str_equal(selection->labels[at].key, name)) {
-			struct bt_selection_label *label = &selection->labels[at];
-			label->is_present = true;
-			code = bt_json_read_string(
-				reader, &selection->scratch, &label->value, NULL, NULL);
-		} else {
-			code = bt_json_skip(reader, NULL, NULL);
+	for (uint32_t i = 0; i < selection->label_count; i++) {
+		selection->labels[i].is_present = false;
+	}
+	bt_json_reader_init(&reader, text);
+	if (selection->label_count != 0 && bt_json_seek(&reader, "metadata.labels")) {
+		BT_JSON_EACH_MEMBER (&reader, &selection->scratch, name, code, NULL) {
+			uint32_t at;
+			BT_LOWER_BOUND(at, selection->label_count, middle,
+				bt_str_compare(selection->labels[middle].key, name) < 0);
+			if (at < selection->label_count &&
+				bt_str_equal(selection->labels[at].key, name)) {
+				struct bt_selection_label *label = &selection->labels[at];
+				label->is_present = true;
+				code = bt_json_read_string(
+					&reader, &selection->scratch, &label->value, NULL, NULL);
+			} else {
+				code = bt_json_skip(&reader, NULL, NULL);
+			}
 		}
 	}
-	return code;
-}
+	for (uint32_t i = 0; i < selection->label_count; i++) {
+		const struct bt_selection_label *label = &selection->labels[i];
+		const struct bt_str *value = label->is_present ? &label->value : NULL;
 
-static int read_metadata(struct bt_selection *selection, struct bt_json_reader *reader)
-{
-	struct bt_str name;
-	int code;
-
-	BT_JSON_EACH_MEMBER (reader, &selection->scratch, name, code, NULL) {
-		code = bt_str_equal(name, BT_STR("labels")) ? read_labels(selection, reader)
-							    : bt_json_skip(reader, NULL, NULL);
+		for (uint32_t k = 0; k < label->requirement_count; k++) {
+			if (!bt_requirement_matches(&label->requirements[k], value)) {
+				return false;
+			}
+		}
 	}
-	return code;
+	return true;
 }
 
 /** Turns [{"ip":"a"},{"ip":"b"}] into "a,b". */
@@ -239,150 +226,33 @@ static struct bt_str join_ips(struct bt_selection *selection, struct bt_str text
 	return bt_arena_take_strbuf(&selection->scratch, &joined);
 }
 
-/** Result of read_object: all labels and fields were found, so the rest is not read. */
-#define READ_ENOUGH 1
-
-static int read_value(struct bt_selection *selection, struct bt_selection_field *field,
-	struct bt_json_reader *reader)
-{
-	enum bt_json_type type;
-	struct bt_str text;
-	int code = bt_json_peek(reader, &type, NULL);
-
-	field->was_found = true;
-	if (code != 0) {
-		return code;
-	}
-	if (type == BT_JSON_STRING) {
-		return bt_json_read_string(reader, &selection->scratch, &field->value, NULL, NULL);
-	}
-	code = bt_json_skip(reader, &text, NULL);
-	if (code == 0 && (type == BT_JSON_BOOL || type == BT_JSON_NUMBER)) {
-		field->value = text;
-	} else if (code == 0 && type == BT_JSON_ARRAY && field->form == BT_SELECTION_IPS) {
-		field->value = join_ips(selection, text);
-	}
-	return code;
-}
-
-/**
- * Advances all fields whose path has the member `name` at this depth, and returns whether there are
- * any. *out_leaf: a field whose path ends here, or NULL.
- */
-static bool step_down(struct bt_selection *selection, uint32_t depth, struct bt_str name,
-	struct bt_selection_field **out_leaf)
-{
-	bool any = false;
-
-	*out_leaf = NULL;
-	for (uint32_t i = 0; i < selection->field_count; i++) {
-		struct bt_selection_field *field = &selection->fields[i];
-
-		if (field->matched == depth && depth < field->depth &&
-			bt_str_equal(field->path[depth], name)) {
-			field->matched++;
-			any = true;
-			if (field->matched == field->depth) {
-				*out_leaf = field;
-			}
-		}
-	}
-	return any;
-}
-
-/** Returns whether all labels and fields were found. The remaining text is then not read. */
-static bool is_complete(const struct bt_selection *selection)
-{
-	if (selection->label_count != 0 && !selection->saw_metadata) {
-		return false;
-	}
-	for (uint32_t i = 0; i < selection->field_count; i++) {
-		if (!selection->fields[i].was_found) {
-			return false;
-		}
-	}
-	return true;
-}
-
-/** Reads an object at this depth of the paths; members that are not on a path are skipped. */
-static int read_object(
-	struct bt_selection *selection, struct bt_json_reader *reader, uint32_t depth)
-{
-	struct bt_str name;
-	enum bt_json_type type;
-	int code;
-
-	BT_JSON_EACH_MEMBER (reader, &selection->scratch, name, code, NULL) {
-		struct bt_selection_field *leaf;
-
-		if (depth == 0 && selection->label_count != 0 &&
-			bt_str_equal(name, BT_STR("metadata"))) {
-			code = read_metadata(selection, reader);
-			selection->saw_metadata = true;
-			if (code == 0 && is_complete(selection)) {
-				return READ_ENOUGH;
-			}
-			continue;
-		}
-		if (!step_down(selection, depth, name, &leaf)) {
-			code = bt_json_skip(reader, NULL, NULL);
-			continue;
-		}
-		code = bt_json_peek(reader, &type, NULL);
-		if (code == 0 && leaf != NULL) {
-			code = read_value(selection, leaf, reader);
-			for (uint32_t i = 0; i < selection->field_count; i++) {
-				struct bt_selection_field *field = &selection->fields[i];
-
-				if (field != leaf && field->matched == field->depth &&
-					field->depth == leaf->depth) {
-					field->value = leaf->value;
-					field->was_found = true;
-				}
-			}
-			if (code == 0 && is_complete(selection)) {
-				return READ_ENOUGH;
-			}
-		} else if (code == 0 && type == BT_JSON_OBJECT) {
-			code = read_object(selection, reader, depth + 1);
-		} else if (code == 0) {
-			code = bt_json_skip(reader, NULL, NULL);
-		}
-		for (uint32_t i = 0; i < selection->field_count; i++) {
-			selection->fields[i].matched = BT_MIN(selection->fields[i].matched, depth);
-		}
-	}
-	return code;
-}
-
-/** Sets the values of the labels and fields from an object's text. */
-static void read_text(struct bt_selection *selection, struct bt_str text)
+/** Returns the field's value in an object's text, as a text that terms can compare. */
+static struct bt_str read_field(struct bt_selection *selection,
+	const struct bt_selection_field *field, struct bt_str object)
 {
 	struct bt_json_reader reader;
+	enum bt_json_type type;
+	struct bt_str text;
 
-	bt_arena_reset(&selection->scratch);
-	selection->saw_metadata = false;
-	for (uint32_t i = 0; i < selection->label_count; i++) {
-		selection->labels[i].is_present = false;
-	}
-	for (uint32_t i = 0; i < selection->field_count; i++) {
-		struct bt_selection_field *field = &selection->fields[i];
-
-		field->matched = 0;
-		field->was_found = false;
-		field->value = BT_STR("");
-		if (field->form == BT_SELECTION_BOOL) {
-			field->value = BT_STR("false");
-		} else if (field->form == BT_SELECTION_NUMBER) {
-			field->value = BT_STR("0");
+	bt_json_reader_init(&reader, object);
+	if (bt_json_seek(&reader, field->path) && bt_json_peek(&reader, &type, NULL) == 0) {
+		if (type == BT_JSON_STRING &&
+			bt_json_read_string(&reader, &selection->scratch, &text, NULL, NULL) == 0) {
+			return text;
+		}
+		if ((type == BT_JSON_BOOL || type == BT_JSON_NUMBER || type == BT_JSON_ARRAY) &&
+			bt_json_skip(&reader, &text, NULL) == 0) {
+			if (type != BT_JSON_ARRAY) {
+				return text;
+			}
+			if (field->form == BT_SELECTION_IPS) {
+				return join_ips(selection, text);
+			}
 		}
 	}
-	bt_json_reader_init(&reader, text);
-	/*
-	 * Stored texts are well-formed; in a malformed text, fields after the error count as
-	 * absent.
-	 */
-	(void)read_object(selection, &reader, 0);
+	return field->form == BT_SELECTION_BOOL      ? BT_STR("false")
+		: field->form == BT_SELECTION_NUMBER ? BT_STR("0")
+						     : BT_STR("");
 }
 
 /* --- label selectors --- */
@@ -543,27 +413,19 @@ bool bt_selection_matches(struct bt_selection *selection, const struct bt_stored
 	if (selection->label_count == 0 && selection->field_count == 0) {
 		return true;
 	}
-	read_text(selection, bt_stored_text(stored));
-	for (uint32_t i = 0; i < selection->label_count; i++) {
-		const struct bt_selection_label *label = &selection->labels[i];
-		const struct bt_str *value = label->is_present ? &label->value : NULL;
-
-		for (uint32_t k = 0; k < label->requirement_count; k++) {
-			if (!bt_requirement_matches(&label->requirements[k], value)) {
-				return false;
-			}
-		}
-	}
+	bt_arena_reset(&selection->scratch);
+	struct bt_str text = bt_stored_text(stored);
 	for (uint32_t i = 0; i < selection->field_count; i++) {
 		const struct bt_selection_field *field = &selection->fields[i];
+		struct bt_str value = read_field(selection, field, text);
 
 		for (uint32_t k = 0; k < field->term_count; k++) {
-			if (!bt_field_term_matches(&field->terms[k], field->value)) {
+			if (!bt_field_term_matches(&field->terms[k], value)) {
 				return false;
 			}
 		}
 	}
-	return true;
+	return labels_match(selection, text);
 }
 
 /* --- texts --- */

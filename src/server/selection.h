@@ -3,7 +3,7 @@
 #define BT_SERVER_SELECTION_H
 /**
  * Selects the objects of a list or watch by namespace, label selector and field selector. Matching
- * reads the stored text once and builds no tree. Spec: 14 section 16.
+ * reads only parts of the stored text and builds no tree. Spec: 14 section 16.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,7 +23,6 @@ struct bt_selection {
 	struct bt_arena scratch; /* memory of one match */
 	struct bt_str prefix;    /* prefix of the keys: "" or "namespace/" */
 	struct bt_str name;      /* absent, or the only name that can match */
-	bool saw_metadata;       /* metadata was found in the text */
 	bool nothing;            /* no object can match */
 	uint32_t label_count;    /* distinct keys, ascending */
 	struct bt_selection_label *labels;
