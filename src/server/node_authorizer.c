@@ -232,7 +232,7 @@ static const char *refuse_by_name(const struct node_query *query)
 			bt_str_equal_c(access->verb, "list") ||
 			bt_str_equal_c(access->verb, "watch");
 		return reads && !is_own
-			? "node '%.*s' cannot read other nodes, only its own Node object"
+			? "node '{node}' cannot read other nodes, only its own Node object"
 			: NULL;
 	}
 	if (bt_str_equal_c(access->resource, "leases")) {
@@ -274,7 +274,7 @@ static const char *refuse_by_relation(const struct node_query *query)
 		bt_str_equal_c(access->verb, "watch") ||
 		bt_str_equal_c(access->verb, "deletecollection");
 	struct bt_str resource = access->resource;
-	const char *text = "no relationship found between node '%.*s' and this object";
+	const char *text = "no relationship found between node '{node}' and this object";
 	bool allowed = true;
 	enum reference_kind kind = find_kind(access);
 	if (kind != REFERENCE_KIND_COUNT) {
@@ -308,6 +308,15 @@ static const char *refuse_by_relation(const struct node_query *query)
 	return allowed ? NULL : text;
 }
 
+/** Replaces {node} in the text of a refusal. */
+static struct bt_str name_node(const char *refusal, struct bt_str node, struct bt_arena *arena)
+{
+	const char *place = strstr(refusal, "{node}");
+	return place == NULL ? bt_str_from(refusal)
+			     : bt_arena_printf(arena, "%.*s%.*s%s", (int)(place - refusal), refusal,
+				       BT_STR_ARG(node), place + strlen("{node}"));
+}
+
 bool bt_node_authorize(struct bt_api *api, const struct bt_access *access, struct bt_arena *arena,
 	struct bt_str *out_reason)
 {
@@ -329,11 +338,7 @@ bool bt_node_authorize(struct bt_api *api, const struct bt_access *access, struc
 		refusal = refusal != NULL ? refusal : refuse_by_relation(&query);
 	}
 	if (refusal != NULL && out_reason != NULL) {
-		const char *place = strstr(refusal, "%.*s");
-		*out_reason = place == NULL
-			? bt_str_from(refusal)
-			: bt_arena_printf(arena, "%.*s%.*s%s", (int)(place - refusal), refusal,
-				  BT_STR_ARG(query.node), place + strlen("%.*s"));
+		*out_reason = name_node(refusal, query.node, arena);
 	}
 	return allowed && refusal == NULL;
 }
@@ -391,7 +396,10 @@ static void append_forbidden_labels(const struct bt_json_value *a, const struct 
 	}
 }
 
-/** A write by a node. old NULL: a create; object NULL: a delete. */
+/**
+ * A write by a node. old NULL: a create; object NULL: a delete. The functions that restrict the
+ * write return NULL, or why it is refused, with {node} in place of the node's name.
+ */
 struct restriction {
 	struct bt_call *call;
 	struct bt_str node;
@@ -399,66 +407,45 @@ struct restriction {
 	const struct bt_json_value *object;
 };
 
-BT_PRINTF(2, 3)
-static bool deny_request(const struct restriction *restriction, const char *format, ...)
-{
-	struct bt_call *call = restriction->call;
-	va_list arguments;
-	va_start(arguments, format);
-	struct bt_str text = bt_failure_vprintf(call->arena, format, arguments);
-	va_end(arguments);
-	(void)bt_fail_forbidden(
-		&call->answer->failure, call->arena, call->write.resource, call->write.name, text);
-	return false;
-}
-
 static bool changes(const struct restriction *restriction, const char *path)
 {
 	return !bt_kinds_same(bt_json_find_path(restriction->old, path),
 		bt_json_find_path(restriction->object, path));
 }
 
-static bool restrict_node(const struct restriction *restriction)
+static const char *restrict_node(const struct restriction *restriction)
 {
-	static const struct bt_json_value none = {.type = BT_JSON_OBJECT};
 	const struct bt_json_value *old = restriction->old;
 	const struct bt_json_value *object = restriction->object;
 	struct bt_str name = restriction->call->write.name;
+	struct bt_arena *arena = restriction->call->arena;
 	if (!bt_str_equal(name, restriction->node)) {
-		return deny_request(restriction,
-			"node \"%.*s\" is not allowed to modify node \"%.*s\"",
-			BT_STR_ARG(restriction->node), BT_STR_ARG(name));
+		return bt_arena_printf(arena,
+			"node \"{node}\" is not allowed to modify node \"%.*s\"", BT_STR_ARG(name))
+			.data;
 	}
 	if (object == NULL) {
-		return true;
+		return NULL;
 	}
-	const struct bt_json_value *before =
-		old != NULL ? bt_json_object_at(old, "metadata.labels") : &none;
+	const struct bt_json_value *before = bt_json_object_at(old, "metadata.labels");
 	const struct bt_json_value *after = bt_json_object_at(object, "metadata.labels");
 	struct bt_strbuf labels = {0};
 	append_forbidden_labels(after, before, false, &labels);
 	append_forbidden_labels(before, after, true, &labels);
-	bool is_refused = labels.length != 0;
-	if (is_refused) {
-		(void)deny_request(restriction,
-			old != NULL ? "is not allowed to modify labels: %s"
-				    : "is not allowed to set the following labels: %s",
-			bt_strbuf_c(&labels));
+	struct bt_str list = bt_arena_take_strbuf(arena, &labels);
+	if (list.length != 0) {
+		return bt_arena_printf(arena, "is not allowed to %s: %.*s",
+			old != NULL ? "modify labels" : "set the following labels",
+			BT_STR_ARG(list))
+			.data;
 	}
-	bt_strbuf_finish(&labels);
-	if (is_refused || old == NULL) {
-		return !is_refused;
+	if (old != NULL && changes(restriction, "spec.taints")) {
+		return "node \"{node}\" is not allowed to modify taints";
 	}
-	if (changes(restriction, "spec.taints")) {
-		return deny_request(restriction, "node \"%.*s\" is not allowed to modify taints",
-			BT_STR_ARG(restriction->node));
+	if (old != NULL && changes(restriction, "metadata.ownerReferences")) {
+		return "node \"{node}\" is not allowed to modify owner references";
 	}
-	if (changes(restriction, "metadata.ownerReferences")) {
-		return deny_request(restriction,
-			"node \"%.*s\" is not allowed to modify owner references",
-			BT_STR_ARG(restriction->node));
-	}
-	return true;
+	return NULL;
 }
 
 /**
@@ -466,130 +453,123 @@ static bool restrict_node(const struct restriction *restriction)
  * node. A mirror pod must not refer to objects, because a reference would give the node access to
  * the object.
  */
-static bool restrict_mirror_pod(const struct restriction *restriction)
+static const char *restrict_mirror_pod(const struct restriction *restriction)
 {
 	const struct bt_json_value *pod = restriction->object;
 	const struct bt_json_value *owners = bt_json_array_at(pod, "metadata.ownerReferences");
-	struct bt_str node = restriction->node;
 	if (bt_json_find(bt_json_object_at(pod, "metadata.annotations"),
 		    "kubernetes.io/config.mirror") == NULL) {
-		return deny_request(restriction,
-			"pod does not have \"kubernetes.io/config.mirror\" annotation, node "
-			"\"%.*s\" can only create mirror pods",
-			BT_STR_ARG(node));
+		return "pod does not have \"kubernetes.io/config.mirror\" annotation, node "
+		       "\"{node}\" can only create mirror pods";
 	}
-	if (!is_on_node(pod, node)) {
-		return deny_request(restriction,
-			"node \"%.*s\" can only create pods with spec.nodeName set to itself",
-			BT_STR_ARG(node));
+	if (!is_on_node(pod, restriction->node)) {
+		return "node \"{node}\" can only create pods with spec.nodeName set to itself";
 	}
 	for (uint32_t i = 0; i < owners->count; i++) {
 		const struct bt_json_value *owner = owners->elements[i];
 		if (owners->count != 1 || !bt_str_equal_c(bt_json_text_at(owner, "kind"), "Node") ||
-			!bt_str_equal(bt_json_text_at(owner, "name"), node)) {
-			return deny_request(restriction,
-				"node \"%.*s\" can only create pods with an owner reference set to "
-				"itself",
-				BT_STR_ARG(node));
+			!bt_str_equal(bt_json_text_at(owner, "name"), restriction->node)) {
+			return "node \"{node}\" can only create pods with an owner reference set "
+			       "to itself";
 		}
 	}
 	for (int kind = 0; kind < REFERENCE_KIND_COUNT; kind++) {
 		if (pod_refers(pod, (enum reference_kind)kind, (struct bt_str){NULL, 0})) {
-			return deny_request(restriction,
-				"node \"%.*s\" can not create pods that reference %s",
-				BT_STR_ARG(node), references[kind].shown);
+			return bt_arena_printf(restriction->call->arena,
+				"node \"{node}\" can not create pods that reference %s",
+				references[kind].shown)
+				.data;
 		}
 	}
-	return true;
+	return NULL;
 }
 
-static bool restrict_pod(const struct restriction *restriction)
+static const char *restrict_pod(const struct restriction *restriction)
 {
-	struct bt_str node = restriction->node;
 	if (restriction->old == NULL) {
 		return restrict_mirror_pod(restriction);
 	}
-	bool is_own = is_on_node(restriction->old, node);
+	bool is_own = is_on_node(restriction->old, restriction->node);
 	if (restriction->object == NULL) {
-		return is_own ||
-			deny_request(restriction,
-				"node \"%.*s\" can only delete pods with spec.nodeName set to "
-				"itself",
-				BT_STR_ARG(node));
+		return is_own ? NULL
+			      : "node \"{node}\" can only delete pods with spec.nodeName set to "
+				"itself";
 	}
 	if (restriction->call->write.subresource != BT_SUBRESOURCE_STATUS) {
-		return deny_request(restriction,
-			"unexpected operation \"UPDATE\", node \"%.*s\" can only create and delete "
-			"mirror pods",
-			BT_STR_ARG(node));
+		return "unexpected operation \"UPDATE\", node \"{node}\" can only create and "
+		       "delete mirror pods";
 	}
 	if (!is_own) {
-		return deny_request(restriction,
-			"node \"%.*s\" can only update pod status for pods with spec.nodeName set "
-			"to itself",
-			BT_STR_ARG(node));
+		return "node \"{node}\" can only update pod status for pods with spec.nodeName set "
+		       "to itself";
 	}
 	if (changes(restriction, "metadata.labels")) {
-		return deny_request(restriction,
-			"node \"%.*s\" cannot update labels through pod status", BT_STR_ARG(node));
+		return "node \"{node}\" cannot update labels through pod status";
 	}
 	if (changes(restriction, "status.resourceClaimStatuses")) {
-		return deny_request(restriction,
-			"node \"%.*s\" cannot update resource claim statuses", BT_STR_ARG(node));
+		return "node \"{node}\" cannot update resource claim statuses";
 	}
-	return true;
+	return NULL;
+}
+
+static const char *restrict_write(const struct restriction *restriction)
+{
+	const struct bt_call *call = restriction->call;
+	const struct bt_api_resource *resource = call->write.resource;
+	struct bt_str node = restriction->node;
+	bool is_own = bt_str_equal(call->write.name, node);
+	if (resource == call->api->nodes) {
+		return restrict_node(restriction);
+	}
+	if (resource == call->api->pods) {
+		return restrict_pod(restriction);
+	}
+	if (strcmp(resource->name, "leases") == 0 && !is_own) {
+		return "can only access node lease with the same name as the requesting node";
+	}
+	if (strcmp(resource->name, "csinodes") == 0 && !is_own) {
+		return "can only access CSINode with the same name as the requesting node";
+	}
+	if (strcmp(resource->name, "resourceslices") == 0 &&
+		!((restriction->old == NULL || is_on_node(restriction->old, node)) &&
+			(restriction->object == NULL || is_on_node(restriction->object, node)))) {
+		return "can only write a ResourceSlice with the same NodeName as the requesting "
+		       "node";
+	}
+	return NULL;
+}
+
+/** Denies the request unless `refusal` is NULL. Returns whether it is allowed. */
+static bool deny_unless_null(struct bt_call *call, struct bt_str node, const char *refusal)
+{
+	return refusal == NULL ||
+		bt_fail_forbidden(&call->answer->failure, call->arena, call->write.resource,
+			call->write.name, name_node(refusal, node, call->arena)) == 0;
 }
 
 bool bt_node_restrict(
 	struct bt_call *call, const struct bt_json_value *old, const struct bt_json_value *object)
 {
 	struct restriction restriction = {call, node_of_user(call->write.user), old, object};
-	const struct bt_api_resource *resource = call->write.resource;
-	struct bt_str node = restriction.node;
-	if (call->api->rbac == NULL || node.length == 0) {
-		return true;
-	}
-	if (resource == call->api->nodes) {
-		return restrict_node(&restriction);
-	}
-	if (resource == call->api->pods) {
-		return restrict_pod(&restriction);
-	}
-	bool is_own = bt_str_equal(call->write.name, node);
-	if (strcmp(resource->name, "leases") == 0 && !is_own) {
-		return deny_request(&restriction,
-			"can only access node lease with the same name as the requesting node");
-	}
-	if (strcmp(resource->name, "csinodes") == 0 && !is_own) {
-		return deny_request(&restriction,
-			"can only access CSINode with the same name as the requesting node");
-	}
-	if (strcmp(resource->name, "resourceslices") == 0 &&
-		!((old == NULL || is_on_node(old, node)) &&
-			(object == NULL || is_on_node(object, node)))) {
-		return deny_request(&restriction,
-			"can only write a ResourceSlice with the same NodeName as the requesting "
-			"node");
-	}
-	return true;
+	return call->api->rbac == NULL || restriction.node.length == 0 ||
+		deny_unless_null(call, restriction.node, restrict_write(&restriction));
 }
 
 bool bt_node_restrict_token(struct bt_call *call, const struct bt_json_value *reference)
 {
-	struct restriction restriction = {call, node_of_user(call->write.user), NULL, NULL};
-	struct node_query query = {call->api, NULL, restriction.node, call->arena};
-	if (call->api->rbac == NULL || restriction.node.length == 0) {
+	struct bt_str node = node_of_user(call->write.user);
+	struct node_query query = {call->api, NULL, node, call->arena};
+	const char *refusal = NULL;
+	if (call->api->rbac == NULL || node.length == 0) {
 		return true;
-	}
-	if (!bt_str_equal_c(bt_json_text_at(reference, "kind"), "Pod") ||
-		bt_json_text_at(reference, "uid").length == 0) {
-		return deny_request(&restriction, "node requested token not bound to a pod");
 	}
 	const struct bt_json_value *pod = read_object(
 		&query, "", "pods", call->write.namespace_, bt_json_text_at(reference, "name"));
-	if (pod != NULL && !is_on_node(pod, restriction.node)) {
-		return deny_request(&restriction,
-			"node requested token bound to a pod scheduled on a different node");
+	if (!bt_str_equal_c(bt_json_text_at(reference, "kind"), "Pod") ||
+		bt_json_text_at(reference, "uid").length == 0) {
+		refusal = "node requested token not bound to a pod";
+	} else if (pod != NULL && !is_on_node(pod, node)) {
+		refusal = "node requested token bound to a pod scheduled on a different node";
 	}
-	return true;
+	return deny_unless_null(call, node, refusal);
 }
