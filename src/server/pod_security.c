@@ -27,6 +27,7 @@ static const char *const level_names[] = {"privileged", "baseline", "restricted"
 
 /** --- one check of one pod --- */
 
+/** One pod, and the result of one part of a check. */
 struct scan {
 	struct bt_arena *arena;
 	const struct bt_json_value *spec; /* of the pod or the template */
@@ -34,22 +35,47 @@ struct scan {
 	bool is_windows;
 	bool sets_user; /* in seLinuxOptions */
 	bool sets_role;
-	/* The result of a check; reset before each check. */
 	bool pod_is_bad;
-	struct bt_json_value *bad;    /* names of containers */
+	struct bt_json_value *bad;    /* names of containers, or of volumes */
 	struct bt_json_value *values; /* values that are not allowed, without repetition */
-	struct bt_strbuf detail;      /* "": the pod passes */
+	struct bt_strbuf detail;      /* of the whole check; "": the pod passes */
+};
+
+struct check;
+/** holder: a container, a volume, or the spec of the pod. */
+typedef bool is_bad_fn(
+	struct scan *scan, const struct check *check, const struct bt_json_value *holder);
+
+/** What a part of a check looks at. */
+enum scope {
+	CONTAINERS,
+	POD_AND_CONTAINERS,
+	POD_OR_CONTAINERS, /* bad only if both are: the pod gives the default of the containers */
+	POD,
+	VOLUMES,
 };
 
 struct check {
 	enum level level;
 	const char *reason;
 	const char *reasons; /* if several values are not allowed; NULL: reason */
-	void (*run)(struct scan *scan, const struct check *check);
-	const char *path;  /* of the field, in the pod's spec and in containers */
-	const char *words; /* values of the field that are allowed */
+	const char *path;    /* of the field, in the pod's spec and in containers */
+	const char *words;   /* values of the field that are allowed */
 	/** The check of a lower level that this check replaces, by its index; 0: none. */
 	uint32_t replaces;
+	bool skips_windows;
+	bool has_independent_parts; /* false: the second part counts only if the first passes */
+	struct {
+		enum scope scope;
+		is_bad_fn *is_bad; /* NULL: no part */
+		/**
+		 * What is wrong. {bad}: `pod and containers "a", "b"`; {s}: the ending of their
+		 * verb; {path}: the check's path; {values}: the values, quoted and sorted;
+		 * {numbers}: sorted; {names}: in the pod's order; {plural}: the ending of their
+		 * noun; {selinux}: the options that are set.
+		 */
+		const char *sentence;
+	} parts[2];
 };
 
 static void add_value(struct scan *scan, struct bt_str text)
@@ -87,44 +113,94 @@ static void append_sorted(struct scan *scan, bool quoted)
 	append_list(&scan->detail, scan->values, quoted);
 }
 
-/** Appends `pod and containers "a", "b"`; separator: " and " or " or ". */
-static void append_bad(struct scan *scan, bool with_pod, const char *separator)
+static void append_bad(struct scan *scan, enum scope scope)
 {
 	uint32_t count = scan->bad->count;
-	bt_strbuf_append_c(&scan->detail, with_pod ? "pod" : "");
+	bt_strbuf_append_c(&scan->detail, scan->pod_is_bad ? "pod" : "");
 	if (count != 0) {
-		bt_strbuf_printf(&scan->detail, "%scontainer%s ", with_pod ? separator : "",
-			count > 1 ? "s" : "");
+		bt_strbuf_printf(&scan->detail, "%s%s%s ",
+			!scan->pod_is_bad                    ? ""
+				: scope == POD_OR_CONTAINERS ? " or "
+							     : " and ",
+			scope == VOLUMES ? "volume" : "container", count > 1 ? "s" : "");
 		append_list(&scan->detail, scan->bad, true);
 	}
 }
 
-/**
- * Finds the containers, and with with_pod the pod, for which is_bad returns true. holder: the
- * container, or the spec of the pod. Returns whether there are any.
- */
-static bool collect(struct scan *scan, const struct check *check, bool with_pod,
-	bool (*is_bad)(
-		struct scan *scan, const struct check *check, const struct bt_json_value *holder))
+static void append_selinux(struct scan *scan)
 {
-	scan->bad->count = 0;
-	scan->pod_is_bad = with_pod && is_bad(scan, check, scan->spec);
-	for (uint32_t i = 0; i < scan->containers->count; i++) {
-		const struct bt_json_value *container = scan->containers->elements[i];
-		if (is_bad(scan, check, container)) {
-			bt_json_append(scan->arena, scan->bad,
-				bt_json_new_str(scan->arena, bt_kinds_text(container, "name")));
-		}
+	uint32_t type_count = scan->values->count;
+	if (type_count != 0) {
+		bt_strbuf_append_c(&scan->detail, type_count > 1 ? "types " : "type ");
+		append_sorted(scan, true);
 	}
-	return scan->pod_is_bad || scan->bad->count != 0;
+	if (scan->sets_user) {
+		bt_strbuf_printf(
+			&scan->detail, "%suser may not be set", type_count != 0 ? "; " : "");
+	}
+	if (scan->sets_role) {
+		bt_strbuf_printf(&scan->detail, "%srole may not be set",
+			type_count != 0 || scan->sets_user ? "; " : "");
+	}
 }
 
-/** Appends ` uses hostPorts `, with the number of containers and values. */
-static void append_use(struct scan *scan, const char *what)
+static void append_sentence(
+	struct scan *scan, const struct check *check, enum scope scope, const char *sentence)
 {
-	append_bad(scan, false, "");
-	bt_strbuf_printf(&scan->detail, " use%s %s%s ", scan->bad->count > 1 ? "" : "s", what,
-		scan->values->count > 1 ? "s" : "");
+	struct bt_str rest = bt_str_from(sentence);
+	while (rest.data != NULL) {
+		bt_strbuf_append_str(&scan->detail, bt_str_cut(&rest, '{'));
+		struct bt_str word = bt_str_cut(&rest, '}');
+		if (bt_str_equal_c(word, "bad")) {
+			append_bad(scan, scope);
+		} else if (bt_str_equal_c(word, "s")) {
+			bt_strbuf_append_c(&scan->detail, scan->bad->count > 1 ? "" : "s");
+		} else if (bt_str_equal_c(word, "path")) {
+			bt_strbuf_append_c(&scan->detail, check->path);
+		} else if (bt_str_equal_c(word, "plural")) {
+			bt_strbuf_append_c(&scan->detail, scan->values->count > 1 ? "s" : "");
+		} else if (bt_str_equal_c(word, "names")) {
+			append_list(&scan->detail, scan->values, false);
+		} else if (bt_str_equal_c(word, "selinux")) {
+			append_selinux(scan);
+		} else if (word.length != 0) { /* values, numbers */
+			append_sorted(scan, bt_str_equal_c(word, "values"));
+		}
+	}
+}
+
+/** Appends what is wrong with the pod to scan->detail. */
+static void run_check(struct scan *scan, const struct check *check)
+{
+	bt_strbuf_reset(&scan->detail);
+	for (size_t n = 0; n < BT_ARRAY_LENGTH(check->parts) && check->parts[n].is_bad != NULL;
+		n++) {
+		is_bad_fn *is_bad = check->parts[n].is_bad;
+		enum scope scope = check->parts[n].scope;
+		const struct bt_json_value *list = scope == VOLUMES
+			? bt_json_array_at(scan->spec, "volumes")
+			: scan->containers;
+		bool has_pod =
+			scope == POD || scope == POD_AND_CONTAINERS || scope == POD_OR_CONTAINERS;
+		scan->bad = bt_json_new(scan->arena, BT_JSON_ARRAY);
+		scan->values = bt_json_new(scan->arena, BT_JSON_ARRAY);
+		scan->pod_is_bad = has_pod && is_bad(scan, check, scan->spec);
+		for (uint32_t i = 0; scope != POD && i < list->count; i++) {
+			struct bt_str name = bt_kinds_text(list->elements[i], "name");
+			if (is_bad(scan, check, list->elements[i])) {
+				bt_json_append(
+					scan->arena, scan->bad, bt_json_new_str(scan->arena, name));
+			}
+		}
+		if (scope == POD_OR_CONTAINERS ? scan->pod_is_bad && scan->bad->count != 0
+					       : scan->pod_is_bad || scan->bad->count != 0) {
+			bt_strbuf_append_c(&scan->detail, scan->detail.length != 0 ? "; " : "");
+			append_sentence(scan, check, scope, check->parts[n].sentence);
+		}
+		if (scan->detail.length != 0 && !check->has_independent_parts) {
+			return;
+		}
+	}
 }
 
 /** --- the checks --- */
@@ -159,88 +235,31 @@ static bool is_zero(
 	return bt_json_int64_at(holder, check->path, 1) == 0;
 }
 
-/** Returns whether the text at the check's path is set and not allowed, and adds it. */
-static bool has_other_word(
-	struct scan *scan, const struct check *check, const struct bt_json_value *holder)
+/** Adds the text unless it is allowed. Returns whether it was added. */
+static bool add_other_word(struct scan *scan, const struct check *check, struct bt_str text)
 {
-	struct bt_str text = bt_json_text_at(holder, check->path);
-	bool is_bad = text.length != 0 && !bt_str_has_word(bt_str_from(check->words), text);
+	bool is_bad = !bt_str_has_word(bt_str_from(check->words), text);
 	if (is_bad) {
 		add_value(scan, text);
 	}
 	return is_bad;
 }
 
-static void check_true(struct scan *scan, const struct check *check)
+/** Returns whether the text at the check's path is set and not allowed. */
+static bool has_other_word(
+	struct scan *scan, const struct check *check, const struct bt_json_value *holder)
 {
-	if (collect(scan, check, true, is_true)) {
-		append_bad(scan, scan->pod_is_bad, " and ");
-		bt_strbuf_printf(&scan->detail, " must not set %s=true", check->path);
-	}
-}
-
-static void check_word(struct scan *scan, const struct check *check)
-{
-	if (collect(scan, check, true, has_other_word)) {
-		append_bad(scan, scan->pod_is_bad, " and ");
-		bt_strbuf_printf(&scan->detail, " must not set %s to ", check->path);
-		append_sorted(scan, true);
-	}
-}
-
-static void check_seccomp(struct scan *scan, const struct check *check)
-{
-	if (scan->is_windows) {
-		return;
-	}
-	check_word(scan, check);
-	if (scan->detail.length == 0 && is_absent(scan, check, scan->spec) &&
-		collect(scan, check, false, is_absent)) {
-		append_bad(scan, true, " or ");
-		bt_strbuf_printf(&scan->detail,
-			" must set %s to \"RuntimeDefault\" or \"Localhost\"", check->path);
-	}
-}
-
-static void check_non_root(struct scan *scan, const struct check *check)
-{
-	if (collect(scan, check, true, is_false)) {
-		append_bad(scan, scan->pod_is_bad, " and ");
-		bt_strbuf_printf(&scan->detail, " must not set %s=false", check->path);
-	} else if (is_absent(scan, check, scan->spec) && collect(scan, check, false, is_absent)) {
-		append_bad(scan, true, " or ");
-		bt_strbuf_printf(&scan->detail, " must set %s=true", check->path);
-	}
-}
-
-static void check_user(struct scan *scan, const struct check *check)
-{
-	if (collect(scan, check, true, is_zero)) {
-		append_bad(scan, scan->pod_is_bad, " and ");
-		bt_strbuf_append_c(&scan->detail, " must not set runAsUser=0");
-	}
-}
-
-static void check_escalation(struct scan *scan, const struct check *check)
-{
-	if (!scan->is_windows && collect(scan, check, false, is_not_false)) {
-		append_bad(scan, false, "");
-		bt_strbuf_printf(&scan->detail, " must set %s=false", check->path);
-	}
+	struct bt_str text = bt_json_text_at(holder, check->path);
+	return text.length != 0 && add_other_word(scan, check, text);
 }
 
 static bool adds_capability(
 	struct scan *scan, const struct check *check, const struct bt_json_value *holder)
 {
-	const struct bt_json_value *added =
-		bt_json_array_at(holder, "securityContext.capabilities.add");
+	const struct bt_json_value *added = bt_json_array_at(holder, check->path);
 	bool is_bad = false;
 	for (uint32_t i = 0; i < added->count; i++) {
-		struct bt_str name = added->elements[i]->text;
-		if (!bt_str_has_word(bt_str_from(check->words), name)) {
-			add_value(scan, name);
-			is_bad = true;
-		}
+		is_bad |= add_other_word(scan, check, added->elements[i]->text);
 	}
 	return is_bad;
 }
@@ -252,71 +271,34 @@ static bool keeps_capabilities(struct scan *scan BT_UNUSED, const struct check *
 		bt_json_array_at(holder, "securityContext.capabilities.drop"), BT_STR("ALL"));
 }
 
-static void check_added(struct scan *scan, const struct check *check)
-{
-	if (collect(scan, check, false, adds_capability)) {
-		bt_strbuf_append_c(&scan->detail, scan->detail.length != 0 ? "; " : "");
-		append_bad(scan, false, "");
-		bt_strbuf_append_c(&scan->detail, " must not include ");
-		append_sorted(scan, true);
-		bt_strbuf_append_c(&scan->detail, " in securityContext.capabilities.add");
-	}
-}
-
-static void check_capabilities(struct scan *scan, const struct check *check)
-{
-	if (scan->is_windows) {
-		return;
-	}
-	if (collect(scan, check, false, keeps_capabilities)) {
-		append_bad(scan, false, "");
-		bt_strbuf_append_c(
-			&scan->detail, " must set securityContext.capabilities.drop=[\"ALL\"]");
-	}
-	check_added(scan, check);
-}
-
-static void check_host_namespaces(struct scan *scan, const struct check *check BT_UNUSED)
+static bool uses_host_namespaces(
+	struct scan *scan, const struct check *check BT_UNUSED, const struct bt_json_value *holder)
 {
 	static const char *const fields[] = {"hostNetwork", "hostPID", "hostIPC"};
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(fields); i++) {
-		if (bt_json_bool_at(scan->spec, fields[i], false)) {
-			bt_strbuf_printf(&scan->detail, "%s%s=true",
-				scan->detail.length != 0 ? ", " : "", fields[i]);
+		if (bt_json_bool_at(holder, fields[i], false)) {
+			add_value(scan, bt_arena_printf(scan->arena, "%s=true", fields[i]));
 		}
 	}
+	return scan->values->count != 0;
 }
 
-/** Finds volumes whose source is not one of check->words; words NULL: only hostPath is bad. */
-static void check_volumes(struct scan *scan, const struct check *check)
+static bool is_host_path(struct scan *scan BT_UNUSED, const struct check *check BT_UNUSED,
+	const struct bt_json_value *holder)
 {
-	const struct bt_json_value *volumes = bt_json_array_at(scan->spec, "volumes");
-	for (uint32_t i = 0; i < volumes->count; i++) {
-		const struct bt_json_value *volume = volumes->elements[i];
-		for (uint32_t k = 0; k < volume->count; k++) {
-			struct bt_str source = volume->members[k].name;
-			bool is_bad = check->words != NULL
-				? !bt_str_has_word(bt_str_from(check->words), source)
-				: bt_str_equal_c(source, "hostPath");
-			if (is_bad && !bt_str_equal_c(source, "name")) {
-				bt_json_append(scan->arena, scan->bad,
-					bt_json_new_str(
-						scan->arena, bt_kinds_text(volume, "name")));
-				add_value(scan, source);
-			}
-		}
+	return bt_json_find(holder, "hostPath") != NULL;
+}
+
+/** Returns whether the source of the volume is not allowed. */
+static bool has_other_source(
+	struct scan *scan, const struct check *check, const struct bt_json_value *holder)
+{
+	bool is_bad = false;
+	for (uint32_t i = 0; i < holder->count; i++) {
+		is_bad |= !bt_str_equal_c(holder->members[i].name, "name") &&
+			add_other_word(scan, check, holder->members[i].name);
 	}
-	uint32_t count = scan->bad->count;
-	if (count == 0) {
-		return;
-	}
-	bt_strbuf_printf(&scan->detail, "volume%s ", count > 1 ? "s" : "");
-	append_list(&scan->detail, scan->bad, true);
-	if (check->words != NULL) {
-		bt_strbuf_printf(&scan->detail, " use%s restricted volume type%s ",
-			count > 1 ? "" : "s", scan->values->count > 1 ? "s" : "");
-		append_sorted(scan, true);
-	}
+	return is_bad;
 }
 
 static bool has_host_port(
@@ -332,14 +314,6 @@ static bool has_host_port(
 		}
 	}
 	return is_bad;
-}
-
-static void check_host_ports(struct scan *scan, const struct check *check)
-{
-	if (collect(scan, check, false, has_host_port)) {
-		append_use(scan, "hostPort");
-		append_sorted(scan, false);
-	}
 }
 
 static bool has_probe_host(
@@ -362,14 +336,6 @@ static bool has_probe_host(
 	return is_bad;
 }
 
-static void check_probe_hosts(struct scan *scan, const struct check *check)
-{
-	if (collect(scan, check, false, has_probe_host)) {
-		append_use(scan, "probe or lifecycle host");
-		append_sorted(scan, true);
-	}
-}
-
 static bool sets_selinux(
 	struct scan *scan, const struct check *check, const struct bt_json_value *holder)
 {
@@ -383,82 +349,87 @@ static bool sets_selinux(
 	return has_type || has_user || has_role;
 }
 
-static void check_selinux(struct scan *scan, const struct check *check)
+static bool has_other_sysctl(
+	struct scan *scan, const struct check *check, const struct bt_json_value *holder)
 {
-	if (!collect(scan, check, true, sets_selinux)) {
-		return;
+	const struct bt_json_value *sysctls = bt_json_array_at(holder, "securityContext.sysctls");
+	bool is_bad = false;
+	for (uint32_t i = 0; i < sysctls->count; i++) {
+		is_bad |= add_other_word(scan, check, bt_kinds_text(sysctls->elements[i], "name"));
 	}
-	uint32_t type_count = scan->values->count;
-	append_bad(scan, scan->pod_is_bad, " and ");
-	bt_strbuf_append_c(&scan->detail, " set forbidden securityContext.seLinuxOptions: ");
-	if (type_count != 0) {
-		bt_strbuf_append_c(&scan->detail, type_count > 1 ? "types " : "type ");
-		append_sorted(scan, true);
-	}
-	if (scan->sets_user) {
-		bt_strbuf_printf(
-			&scan->detail, "%suser may not be set", type_count != 0 ? "; " : "");
-	}
-	if (scan->sets_role) {
-		bt_strbuf_printf(&scan->detail, "%srole may not be set",
-			type_count != 0 || scan->sets_user ? "; " : "");
-	}
+	return is_bad;
 }
 
-static void check_sysctls(struct scan *scan, const struct check *check)
-{
-	const struct bt_json_value *sysctls =
-		bt_json_array_at(scan->spec, "securityContext.sysctls");
-	for (uint32_t i = 0; i < sysctls->count; i++) {
-		struct bt_str name = bt_kinds_text(sysctls->elements[i], "name");
-		if (!bt_str_has_word(bt_str_from(check->words), name)) {
-			add_value(scan, name);
-		}
+#define OTHER_WORD \
+	{ \
+		POD_AND_CONTAINERS, has_other_word, "{bad} must not set {path} to {values}" \
 	}
-	append_list(&scan->detail, scan->values, false);
-}
+#define ADDED \
+	{ \
+		CONTAINERS, adds_capability, "{bad} must not include {values} in {path}" \
+	}
 
 /** In the order of messages. */
 static const struct check checks[] = {
-	{BASELINE, "forbidden AppArmor profile", "forbidden AppArmor profiles", check_word,
-		"securityContext.appArmorProfile.type", "RuntimeDefault Localhost", 0},
-	{BASELINE, "non-default capabilities", NULL, check_added, NULL,
-		"AUDIT_WRITE CHOWN DAC_OVERRIDE FOWNER FSETID KILL MKNOD NET_BIND_SERVICE SETFCAP "
-		"SETGID SETPCAP SETUID SYS_CHROOT",
-		0},
-	{BASELINE, "host namespaces", NULL, check_host_namespaces, NULL, NULL, 0},
-	{BASELINE, "hostPath volumes", NULL, check_volumes, NULL, NULL, 0},
-	{BASELINE, "hostPort", NULL, check_host_ports, NULL, NULL, 0},
-	{BASELINE, "probe or lifecycle host", "probe or lifecycle hosts", check_probe_hosts, NULL,
-		NULL, 0},
-	{BASELINE, "privileged", NULL, check_true, "securityContext.privileged", NULL, 0},
-	{BASELINE, "procMount", NULL, check_word, "securityContext.procMount", "Default", 0},
-	{BASELINE, "seLinuxOptions", NULL, check_selinux, "securityContext.seLinuxOptions.type",
-		"container_t container_init_t container_kvm_t container_engine_t", 0},
-	{BASELINE, "seccompProfile", NULL, check_word, "securityContext.seccompProfile.type",
-		"RuntimeDefault Localhost", 0},
-	{BASELINE, "forbidden sysctls", NULL, check_sysctls, NULL,
-		"kernel.shm_rmid_forced net.ipv4.ip_local_port_range "
-		"net.ipv4.ip_local_reserved_ports net.ipv4.ip_unprivileged_port_start "
-		"net.ipv4.ping_group_range net.ipv4.tcp_fin_timeout net.ipv4.tcp_keepalive_intvl "
-		"net.ipv4.tcp_keepalive_probes net.ipv4.tcp_keepalive_time net.ipv4.tcp_rmem "
-		"net.ipv4.tcp_syncookies net.ipv4.tcp_wmem",
-		0},
-	{BASELINE, "hostProcess", NULL, check_true, "securityContext.windowsOptions.hostProcess",
-		NULL, 0},
-	{RESTRICTED, "allowPrivilegeEscalation != false", NULL, check_escalation,
-		"securityContext.allowPrivilegeEscalation", NULL, 0},
-	{RESTRICTED, "unrestricted capabilities", NULL, check_capabilities, NULL,
-		"NET_BIND_SERVICE", 1},
-	{RESTRICTED, "restricted volume types", NULL, check_volumes, NULL,
-		"configMap csi downwardAPI emptyDir ephemeral persistentVolumeClaim projected "
-		"secret",
-		3},
-	{RESTRICTED, "runAsNonRoot != true", NULL, check_non_root, "securityContext.runAsNonRoot",
-		NULL, 0},
-	{RESTRICTED, "runAsUser=0", NULL, check_user, "securityContext.runAsUser", NULL, 0},
-	{RESTRICTED, "seccompProfile", NULL, check_seccomp, "securityContext.seccompProfile.type",
-		"RuntimeDefault Localhost", 9},
+	{BASELINE, "forbidden AppArmor profile", "forbidden AppArmor profiles",
+		.path = "securityContext.appArmorProfile.type", .words = "RuntimeDefault Localhost",
+		.parts = {OTHER_WORD}},
+	{BASELINE, "non-default capabilities", .path = "securityContext.capabilities.add",
+		.words = "AUDIT_WRITE CHOWN DAC_OVERRIDE FOWNER FSETID KILL MKNOD NET_BIND_SERVICE "
+			 "SETFCAP SETGID SETPCAP SETUID SYS_CHROOT",
+		.parts = {ADDED}},
+	{BASELINE, "host namespaces", .parts = {{POD, uses_host_namespaces, "{names}"}}},
+	{BASELINE, "hostPath volumes", .parts = {{VOLUMES, is_host_path, "{bad}"}}},
+	{BASELINE, "hostPort",
+		.parts = {{CONTAINERS, has_host_port, "{bad} use{s} hostPort{plural} {numbers}"}}},
+	{BASELINE, "probe or lifecycle host", "probe or lifecycle hosts",
+		.parts = {{CONTAINERS, has_probe_host,
+			"{bad} use{s} probe or lifecycle host{plural} {values}"}}},
+	{BASELINE, "privileged", .path = "securityContext.privileged",
+		.parts = {{POD_AND_CONTAINERS, is_true, "{bad} must not set {path}=true"}}},
+	{BASELINE, "procMount", .path = "securityContext.procMount", .words = "Default",
+		.parts = {OTHER_WORD}},
+	{BASELINE, "seLinuxOptions", .path = "securityContext.seLinuxOptions.type",
+		.words = "container_t container_init_t container_kvm_t container_engine_t",
+		.parts = {{POD_AND_CONTAINERS, sets_selinux,
+			"{bad} set forbidden securityContext.seLinuxOptions: {selinux}"}}},
+	{BASELINE, "seccompProfile", .path = "securityContext.seccompProfile.type",
+		.words = "RuntimeDefault Localhost", .parts = {OTHER_WORD}},
+	{BASELINE, "forbidden sysctls",
+		.words = "kernel.shm_rmid_forced net.ipv4.ip_local_port_range "
+			 "net.ipv4.ip_local_reserved_ports net.ipv4.ip_unprivileged_port_start "
+			 "net.ipv4.ping_group_range net.ipv4.tcp_fin_timeout "
+			 "net.ipv4.tcp_keepalive_intvl net.ipv4.tcp_keepalive_probes "
+			 "net.ipv4.tcp_keepalive_time net.ipv4.tcp_rmem net.ipv4.tcp_syncookies "
+			 "net.ipv4.tcp_wmem",
+		.parts = {{POD, has_other_sysctl, "{names}"}}},
+	{BASELINE, "hostProcess", .path = "securityContext.windowsOptions.hostProcess",
+		.parts = {{POD_AND_CONTAINERS, is_true, "{bad} must not set {path}=true"}}},
+	{RESTRICTED, "allowPrivilegeEscalation != false",
+		.path = "securityContext.allowPrivilegeEscalation", .skips_windows = true,
+		.parts = {{CONTAINERS, is_not_false, "{bad} must set {path}=false"}}},
+	{RESTRICTED, "unrestricted capabilities", .path = "securityContext.capabilities.add",
+		.words = "NET_BIND_SERVICE", .replaces = 1, .skips_windows = true,
+		.has_independent_parts = true,
+		.parts = {{CONTAINERS, keeps_capabilities,
+				  "{bad} must set securityContext.capabilities.drop=[\"ALL\"]"},
+			ADDED}},
+	{RESTRICTED, "restricted volume types",
+		.words = "configMap csi downwardAPI emptyDir ephemeral persistentVolumeClaim "
+			 "projected secret",
+		.replaces = 3,
+		.parts = {{VOLUMES, has_other_source,
+			"{bad} use{s} restricted volume type{plural} {values}"}}},
+	{RESTRICTED, "runAsNonRoot != true", .path = "securityContext.runAsNonRoot",
+		.parts = {{POD_AND_CONTAINERS, is_false, "{bad} must not set {path}=false"},
+			{POD_OR_CONTAINERS, is_absent, "{bad} must set {path}=true"}}},
+	{RESTRICTED, "runAsUser=0", .path = "securityContext.runAsUser",
+		.parts = {{POD_AND_CONTAINERS, is_zero, "{bad} must not set runAsUser=0"}}},
+	{RESTRICTED, "seccompProfile", .path = "securityContext.seccompProfile.type",
+		.words = "RuntimeDefault Localhost", .replaces = 9, .skips_windows = true,
+		.parts = {OTHER_WORD,
+			{POD_OR_CONTAINERS, is_absent,
+				"{bad} must set {path} to \"RuntimeDefault\" or \"Localhost\""}}},
 };
 
 static bool is_replaced(size_t index, enum level level)
@@ -492,14 +463,11 @@ static struct bt_str find_violations(struct bt_arena *arena, const struct bt_jso
 	}
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(checks); i++) {
 		const struct check *check = &checks[i];
-		if (check->level > level || is_replaced(i, level)) {
+		if (check->level > level || is_replaced(i, level) ||
+			(check->skips_windows && scan.is_windows)) {
 			continue;
 		}
-		scan.pod_is_bad = false;
-		scan.bad = bt_json_new(arena, BT_JSON_ARRAY);
-		scan.values = bt_json_new(arena, BT_JSON_ARRAY);
-		bt_strbuf_reset(&scan.detail);
-		check->run(&scan, check);
+		run_check(&scan, check);
 		if (scan.detail.length == 0) {
 			continue;
 		}
