@@ -98,18 +98,65 @@ static bool is_deleted(const struct bt_json_value *object)
 
 /** --- cells of many kinds --- */
 
-static void cell_text(struct bt_table_row *row)
+/**
+ * Returns the first text or number that is not empty at one of the paths "a|b|c"; "" if there is
+ * none. A digit in place of a path stands for itself.
+ */
+static struct bt_str first_text(const struct bt_table_row *row, struct bt_str paths)
 {
-	bt_strbuf_append_str(&row->text, bt_json_text_at(row->object, row->path));
+	struct bt_str text = BT_STR("");
+	while (text.length == 0 && paths.length != 0) {
+		struct bt_str path = bt_str_cut(&paths, '|');
+		const struct bt_json_value *value =
+			bt_json_find_path(row->object, bt_arena_str(row->arena, path).data);
+		if (bt_is_digit(path.data[0])) {
+			text = path;
+		} else if (value != NULL &&
+			(value->type == BT_JSON_STRING || value->type == BT_JSON_NUMBER)) {
+			text = value->text;
+		}
+	}
+	return text;
 }
 
-/** Writes the reference at the path as "Kind/name". */
-static void cell_reference(struct bt_table_row *row)
+static void cell_text(struct bt_table_row *row)
 {
-	const struct bt_json_value *reference = bt_json_object_at(row->object, row->path);
-	bt_strbuf_append_str(&row->text, bt_json_text_at(reference, "kind"));
-	bt_strbuf_append_char(&row->text, '/');
-	bt_strbuf_append_str(&row->text, bt_json_text_at(reference, "name"));
+	bt_strbuf_append_str(&row->text, first_text(row, bt_str_from(row->path)));
+}
+
+/**
+ * Appends a form up to its end or the next ']'. {paths} stands for the first text at these paths; a
+ * part in brackets is left out if its last text is empty. Returns whether the last text is not
+ * empty.
+ */
+static bool append_form(struct bt_table_row *row, struct bt_str *form)
+{
+	bool has_text = true;
+	while (form->length != 0 && form->data[0] != ']') {
+		char byte = form->data[0];
+		size_t length = row->text.length;
+		*form = bt_str_sub(*form, 1, BT_STR_MAX);
+		if (byte == '{') {
+			struct bt_str text = first_text(row, bt_str_cut(form, '}'));
+			bt_strbuf_append_str(&row->text, text);
+			has_text = text.length != 0;
+		} else if (byte == '[') {
+			if (!append_form(row, form)) {
+				row->text.length = length;
+			}
+			*form = bt_str_sub(*form, 1, BT_STR_MAX);
+		} else {
+			bt_strbuf_append_char(&row->text, byte);
+		}
+	}
+	return has_text;
+}
+
+/** Writes the form in place of a path. */
+static void cell_form(struct bt_table_row *row)
+{
+	struct bt_str form = bt_str_from(row->path);
+	(void)append_form(row, &form);
 }
 
 static void cell_int(struct bt_table_row *row)
@@ -136,27 +183,10 @@ static void cell_count(struct bt_table_row *row)
 	bt_json_write_int64(row->writer, bt_json_array_at(row->object, row->path)->count);
 }
 
-/** Returns the first text that is not empty at one of the paths "a|b|c"; "" if there is none. */
-static struct bt_str first_text(const struct bt_table_row *row, const char *paths)
-{
-	struct bt_str rest = bt_str_from(paths);
-	struct bt_str text = BT_STR("");
-	while (text.length == 0 && rest.length != 0) {
-		struct bt_str path = bt_arena_str(row->arena, bt_str_cut(&rest, '|'));
-		text = bt_json_text_at(row->object, path.data);
-	}
-	return text;
-}
-
-static void cell_first_text(struct bt_table_row *row)
-{
-	bt_strbuf_append_str(&row->text, first_text(row, row->path));
-}
-
 /** Writes how much time has passed since the first time at one of the paths. */
 static void cell_since(struct bt_table_row *row)
 {
-	bt_table_append_since(row, first_text(row, row->path));
+	bt_table_append_since(row, first_text(row, bt_str_from(row->path)));
 }
 
 /** Writes the texts of the array at the path, joined by commas. */
@@ -527,22 +557,11 @@ static void cell_ports(struct bt_table_row *row)
 
 static void cell_event_object(struct bt_table_row *row)
 {
-	bt_strbuf_append_lower(&row->text, first_text(row, "involvedObject.kind|regarding.kind"));
+	bt_strbuf_append_lower(
+		&row->text, first_text(row, BT_STR("involvedObject.kind|regarding.kind")));
 	bt_strbuf_append_char(&row->text, '/');
-	bt_strbuf_append_str(&row->text, first_text(row, "involvedObject.name|regarding.name"));
-}
-
-static void cell_event_source(struct bt_table_row *row)
-{
-	struct bt_str host = first_text(row, "source.host|deprecatedSource.host|reportingInstance");
-	bt_strbuf_append_str(&row->text,
-		first_text(row,
-			"source.component|deprecatedSource.component|reportingComponent|"
-			"reportingController"));
-	if (host.length != 0) {
-		bt_strbuf_append_c(&row->text, ", ");
-		bt_strbuf_append_str(&row->text, host);
-	}
+	bt_strbuf_append_str(
+		&row->text, first_text(row, BT_STR("involvedObject.name|regarding.name")));
 }
 
 static void cell_event_count(struct bt_table_row *row)
@@ -556,15 +575,6 @@ static void cell_event_count(struct bt_table_row *row)
 }
 
 /** --- policies, scheduling, data --- */
-
-/** Appends the number or percentage at the path, as given. */
-static void cell_amount(struct bt_table_row *row)
-{
-	const struct bt_json_value *value = bt_json_find_path(row->object, row->path);
-	if (value != NULL && (value->type == BT_JSON_STRING || value->type == BT_JSON_NUMBER)) {
-		bt_strbuf_append_str(&row->text, value->text);
-	}
-}
 
 static void cell_group_policy(struct bt_table_row *row)
 {
@@ -645,17 +655,6 @@ static void cell_claim_capacity(struct bt_table_row *row)
 	}
 }
 
-static void cell_claim_ref(struct bt_table_row *row)
-{
-	struct bt_str name = bt_json_text_at(row->object, "spec.claimRef.name");
-	if (name.length != 0) {
-		bt_strbuf_append_str(
-			&row->text, bt_json_text_at(row->object, "spec.claimRef.namespace"));
-		bt_strbuf_append_char(&row->text, '/');
-		bt_strbuf_append_str(&row->text, name);
-	}
-}
-
 static void cell_class_name(struct bt_table_row *row)
 {
 	const struct bt_json_value *is_default = bt_json_get(
@@ -681,13 +680,6 @@ static void cell_claim_state(struct bt_table_row *row)
 }
 
 /** --- workloads --- */
-
-static void cell_ready(struct bt_table_row *row)
-{
-	bt_strbuf_printf(&row->text, "%" PRId64 "/%" PRId64,
-		bt_json_int64_at(row->object, "status.readyReplicas", 0),
-		bt_json_int64_at(row->object, "spec.replicas", 0));
-}
 
 static void cell_job_status(struct bt_table_row *row)
 {
@@ -909,39 +901,6 @@ static void cell_endpoints(struct bt_table_row *row)
 	append_more(row, count);
 }
 
-/** Appends "Kind.group/name" of the reference. */
-static void append_grouped(struct bt_table_row *row, const struct bt_json_value *reference,
-	const char *kind, struct bt_str group)
-{
-	bt_strbuf_append_str(&row->text, bt_json_text_at(reference, kind));
-	if (group.length != 0) {
-		bt_strbuf_append_char(&row->text, '.');
-		bt_strbuf_append_str(&row->text, group);
-	}
-	bt_strbuf_append_char(&row->text, '/');
-}
-
-static void cell_parameters(struct bt_table_row *row)
-{
-	const struct bt_json_value *reference = bt_json_find_path(row->object, "spec.parameters");
-	if (reference != NULL) {
-		append_grouped(row, reference, "kind", bt_json_text_at(reference, "apiGroup"));
-		bt_strbuf_append_str(&row->text, bt_json_text_at(reference, "name"));
-	}
-}
-
-static void cell_parent(struct bt_table_row *row)
-{
-	const struct bt_json_value *reference = bt_json_object_at(row->object, "spec.parentRef");
-	struct bt_str namespace_ = bt_json_text_at(reference, "namespace");
-	append_grouped(row, reference, "resource", bt_json_text_at(reference, "group"));
-	if (namespace_.length != 0) {
-		bt_strbuf_append_str(&row->text, namespace_);
-		bt_strbuf_append_char(&row->text, '/');
-	}
-	bt_strbuf_append_str(&row->text, bt_json_text_at(reference, "name"));
-}
-
 /** --- configuration of the cluster --- */
 
 static void cell_controller(struct bt_table_row *row)
@@ -982,28 +941,6 @@ static void cell_quota(struct bt_table_row *row)
 	}
 }
 
-/** Writes two members of the object at the path as `first/second`; nothing if it is absent. */
-static void append_pair(
-	struct bt_table_row *row, const char *path, const char *first, const char *second)
-{
-	const struct bt_json_value *object = bt_json_find_path(row->object, path);
-	if (object != NULL) {
-		bt_strbuf_append_str(&row->text, bt_json_text_at(object, first));
-		bt_strbuf_append_char(&row->text, '/');
-		bt_strbuf_append_str(&row->text, bt_json_text_at(object, second));
-	}
-}
-
-static void cell_param_kind(struct bt_table_row *row)
-{
-	append_pair(row, "spec.paramKind", "apiVersion", "kind");
-}
-
-static void cell_api_service(struct bt_table_row *row)
-{
-	append_pair(row, "spec.service", "namespace", "name");
-}
-
 static void cell_available(struct bt_table_row *row)
 {
 	const struct bt_json_value *condition =
@@ -1013,17 +950,6 @@ static void cell_available(struct bt_table_row *row)
 	if (status.length != 0 && !bt_str_equal_c(status, "True")) {
 		bt_strbuf_printf(
 			&row->text, " (%.*s)", BT_STR_ARG(bt_json_text_at(condition, "reason")));
-	}
-}
-
-/** Writes the shares of a priority level, limited or exempt. */
-static void cell_shares(struct bt_table_row *row)
-{
-	row->path = "spec.limited.nominalConcurrencyShares";
-	cell_amount(row);
-	if (row->text.length == 0) {
-		row->path = "spec.exempt.nominalConcurrencyShares";
-		cell_amount(row);
 	}
 }
 
@@ -1078,6 +1004,7 @@ static void cell_signing_status(struct bt_table_row *row)
 #define CELL(name, description, ...) COLUMN("string", 0, name, description, __VA_ARGS__)
 #define WIDE_CELL(name, description, ...) COLUMN("string", 1, name, description, __VA_ARGS__)
 #define TEXT(name, description, ...) CELL(name, description, cell_text, __VA_ARGS__)
+#define FORM(name, description, ...) CELL(name, description, cell_form, __VA_ARGS__)
 #define WIDE(name, description, ...) WIDE_CELL(name, description, cell_text, __VA_ARGS__)
 #define NUMBER(name, description, path) VALUE("string", 0, name, description, cell_int, path)
 #define INTEGER(name, description, path) VALUE("integer", 0, name, description, cell_int, path)
@@ -1151,20 +1078,19 @@ const struct bt_table_column bt_table_columns[] = {
 	TEXT("Type", "Normal or Warning.", "type", ""),
 	TEXT("Reason", "Reason of the event, in one word.", "reason", ""),
 	CELL("Object", "Object of the event.", cell_event_object),
-	WIDE_CELL("Subobject", "Part of the object.", cell_first_text,
-		"involvedObject.fieldPath|regarding.fieldPath"),
-	WIDE_CELL("Source", "Component that reports the event.", cell_event_source),
-	CELL("Message", "Description of the event.", cell_first_text, "message|note"),
+	WIDE("Subobject", "Part of the object.", "involvedObject.fieldPath|regarding.fieldPath"),
+	WIDE_CELL("Source", "Component that reports the event.", cell_form,
+		"{source.component|deprecatedSource.component|reportingComponent|"
+		"reportingController}[, {source.host|deprecatedSource.host|reportingInstance}]"),
+	TEXT("Message", "Description of the event.", "message|note"),
 	WIDE_CELL("First Seen", "Time since the first occurrence.", cell_since, FIRST_SEEN,
 		"<unknown>"),
 	VALUE("integer", 1, "Count", "Number of occurrences.", cell_event_count, NULL),
 	NAMED("Name of the event.", 1, cell_text, "metadata.name", ""),
 
 	TABLE("policy", "poddisruptionbudgets"), NAME,
-	CELL("Min Available", "Pods that must stay available.", cell_amount, "spec.minAvailable",
-		"N/A"),
-	CELL("Max Unavailable", "Pods that may be unavailable.", cell_amount, "spec.maxUnavailable",
-		"N/A"),
+	TEXT("Min Available", "Pods that must stay available.", "spec.minAvailable", "N/A"),
+	TEXT("Max Unavailable", "Pods that may be unavailable.", "spec.maxUnavailable", "N/A"),
 	INTEGER("Allowed Disruptions", "Pods that may be evicted now.",
 		"status.disruptionsAllowed"),
 	AGE,
@@ -1203,7 +1129,8 @@ const struct bt_table_column bt_table_columns[] = {
 	TEXT("Reclaim Policy", "What happens to the volume after its claim is deleted.",
 		"spec.persistentVolumeReclaimPolicy", ""),
 	CELL("Status", "Whether the volume is bound.", cell_volume_status),
-	CELL("Claim", "Claim that the volume is bound to or reserved for.", cell_claim_ref),
+	FORM("Claim", "Claim that the volume is bound to or reserved for.",
+		"[{spec.claimRef.namespace}/{spec.claimRef.name}]"),
 	CELL("StorageClass", "Class of the volume.", cell_class),
 	TEXT("VolumeAttributesClass", "Class of the volume's attributes.",
 		"spec.volumeAttributesClassName", "<unset>"),
@@ -1270,7 +1197,7 @@ const struct bt_table_column bt_table_columns[] = {
 	AGE,
 
 	TABLE("apps", "deployments"), NAME,
-	CELL("Ready", "Ready pods / desired pods.", cell_ready),
+	FORM("Ready", "Ready pods / desired pods.", "{status.readyReplicas|0}/{spec.replicas|0}"),
 	NUMBER("Up-to-date", "Pods of the newest template.", "status.updatedReplicas"),
 	NUMBER("Available", "Pods that have been ready for long enough.",
 		"status.availableReplicas"),
@@ -1295,7 +1222,7 @@ const struct bt_table_column bt_table_columns[] = {
 	SELECTOR(cell_labels, "spec.selector"),
 
 	TABLE("apps", "statefulsets"), NAME,
-	CELL("Ready", "Ready pods / desired pods.", cell_ready),
+	FORM("Ready", "Ready pods / desired pods.", "{status.readyReplicas|0}/{spec.replicas|0}"),
 	AGE,
 	CONTAINERS("spec.template.spec.containers"),
 
@@ -1334,17 +1261,18 @@ const struct bt_table_column bt_table_columns[] = {
 	SELECTOR(cell_selector, "spec.jobTemplate.spec.selector"),
 
 	TABLE("autoscaling", "horizontalpodautoscalers"), NAME,
-	CELL("Reference", "Object that is scaled.", cell_reference, "spec.scaleTargetRef"),
+	FORM("Reference", "Object that is scaled.",
+		"{spec.scaleTargetRef.kind}/{spec.scaleTargetRef.name}"),
 	CELL("Targets", "Current values / target values of the metrics.",
 		cell_targets, NULL, "<none>"),
-	CELL("MinPods", "Smallest number of pods.", cell_amount, "spec.minReplicas", "<unset>"),
+	TEXT("MinPods", "Smallest number of pods.", "spec.minReplicas", "<unset>"),
 	NUMBER("MaxPods", "Largest number of pods.", "spec.maxReplicas"),
 	NUMBER("Replicas", "Current number of pods.", "status.currentReplicas"),
 	AGE,
 
 	TABLE("rbac.authorization.k8s.io", "clusterrolebindings"),
 	TABLE("rbac.authorization.k8s.io", "rolebindings"), NAME,
-	CELL("Role", "Role that is bound.", cell_reference, "roleRef"),
+	FORM("Role", "Role that is bound.", "{roleRef.kind}/{roleRef.name}"),
 	AGE,
 	WIDE_CELL("Users", "Users of the role.", cell_subjects, "User"),
 	WIDE_CELL("Groups", "Groups of the role.", cell_subjects, "Group"),
@@ -1396,7 +1324,8 @@ const struct bt_table_column bt_table_columns[] = {
 
 	TABLE("networking.k8s.io", "ingressclasses"), NAME,
 	TEXT("Controller", "Controller of the class.", "spec.controller", ""),
-	CELL("Parameters", "Object with parameters of the controller.", cell_parameters, NULL,
+	FORM("Parameters", "Object with parameters of the controller.",
+		"[{spec.parameters.kind}[.{spec.parameters.apiGroup}]/{spec.parameters.name}]",
 		"<none>"),
 	AGE,
 
@@ -1405,7 +1334,9 @@ const struct bt_table_column bt_table_columns[] = {
 	AGE,
 
 	TABLE("networking.k8s.io", "ipaddresses"), NAME,
-	CELL("ParentRef", "Object that has the address.", cell_parent),
+	FORM("ParentRef", "Object that has the address.",
+		"{spec.parentRef.resource}[.{spec.parentRef.group}]/[{spec.parentRef.namespace}/]"
+		"{spec.parentRef.name}"),
 
 	TABLE("storage.k8s.io", "volumeattributesclasses"), NAME,
 	TEXT("DriverName", "Driver of the volumes.", "driverName", ""),
@@ -1419,12 +1350,14 @@ const struct bt_table_column bt_table_columns[] = {
 	TABLE("admissionregistration.k8s.io", "validatingadmissionpolicies"), NAME,
 	VALUE("integer", 0, "Validations", "Number of validations.", cell_count,
 		"spec.validations"),
-	CELL("ParamKind", "Kind of the parameters.", cell_param_kind, NULL, "<unset>"),
+	FORM("ParamKind", "Kind of the parameters.",
+		"[{spec.paramKind.apiVersion}/{spec.paramKind.kind}]", "<unset>"),
 	AGE,
 
 	TABLE("admissionregistration.k8s.io", "mutatingadmissionpolicies"), NAME,
 	VALUE("integer", 0, "Mutations", "Number of mutations.", cell_count, "spec.mutations"),
-	CELL("ParamKind", "Kind of the parameters.", cell_param_kind, NULL, "<unset>"),
+	FORM("ParamKind", "Kind of the parameters.",
+		"[{spec.paramKind.apiVersion}/{spec.paramKind.kind}]", "<unset>"),
 	AGE,
 
 	TABLE("admissionregistration.k8s.io", "mutatingadmissionpolicybindings"),
@@ -1434,7 +1367,8 @@ const struct bt_table_column bt_table_columns[] = {
 	AGE,
 
 	TABLE("apiregistration.k8s.io", "apiservices"), NAME,
-	CELL("Service", "Service of the API, or Local.", cell_api_service, NULL, "Local"),
+	FORM("Service", "Service of the API, or Local.",
+		"[{spec.service.namespace}/{spec.service.name}]", "Local"),
 	CELL("Available", "Whether the API is available.", cell_available),
 	AGE,
 
@@ -1463,13 +1397,13 @@ const struct bt_table_column bt_table_columns[] = {
 
 	TABLE("flowcontrol.apiserver.k8s.io", "prioritylevelconfigurations"), NAME,
 	TEXT("Type", "Limited or Exempt.", "spec.type", ""),
-	CELL("NominalConcurrencyShares", "Share of the requests served at a time.", cell_shares,
-		NULL, "<none>"),
-	CELL("Queues", "Number of queues.", cell_amount,
-		"spec.limited.limitResponse.queuing.queues", "<none>"),
-	CELL("HandSize", "Number of queues of a flow.", cell_amount,
+	TEXT("NominalConcurrencyShares", "Share of the requests served at a time.",
+		"spec.limited.nominalConcurrencyShares|spec.exempt.nominalConcurrencyShares",
+		"<none>"),
+	TEXT("Queues", "Number of queues.", "spec.limited.limitResponse.queuing.queues", "<none>"),
+	TEXT("HandSize", "Number of queues of a flow.",
 		"spec.limited.limitResponse.queuing.handSize", "<none>"),
-	CELL("QueueLengthLimit", "Largest length of a queue.", cell_amount,
+	TEXT("QueueLengthLimit", "Largest length of a queue.",
 		"spec.limited.limitResponse.queuing.queueLengthLimit", "<none>"),
 	AGE,
 	{.group = ""},
