@@ -16,29 +16,39 @@ static const struct {
 	{"initContainers", "init container"},
 };
 
-/** One pass over a pod or claim; the pass either sets default limits or checks the limits. */
-struct visit {
-	struct bt_admission *admission;
-	const struct bt_json_value *object;
-	/** Called for each limit of this type, which is on the whole object. NULL: none. */
-	const char *type;
-	void (*take_whole)(struct visit *visit, const struct bt_json_value *limit);
-	/** Called for each pair of a limit of type Container and a container of the pod. */
-	void (*take)(struct visit *visit, struct bt_json_value *container, const char *title,
-		const struct bt_json_value *limit);
-	struct bt_json_value *notes; /* array of texts for the pod's annotation */
-	struct bt_strbuf errors;
-	uint32_t error_count;
-};
+/** Returns the entries of spec.limits of all LimitRanges in the namespace. */
+static const struct bt_json_value *list_limits(const struct bt_admission *admission)
+{
+	struct bt_arena *arena = admission->write->arena;
+	struct bt_json_value *all = bt_json_new(arena, BT_JSON_ARRAY);
+	if (admission->old != NULL || admission->write->restoring) {
+		return all;
+	}
+	const struct bt_json_value *ranges =
+		bt_admission_list(admission, "", "limitranges", BT_STR("\"limits\""));
+	for (uint32_t i = 0; i < ranges->count; i++) {
+		const struct bt_json_value *limits =
+			bt_json_array_at(ranges->elements[i], "spec.limits");
+		for (uint32_t n = 0; n < limits->count; n++) {
+			bt_json_append(arena, all, limits->elements[n]);
+		}
+	}
+	return all;
+}
+
+static bool has_type(const struct bt_json_value *limit, const char *type)
+{
+	return bt_str_equal_c(bt_kinds_text(limit, "type"), type);
+}
 
 /**
  * Sets missing members of a container's requests or limits to the defaults. Appends a text such as
  * "cpu, memory limit for container c" to `notes`. `which`: "requests" or "limits".
  */
-static void set_defaults_of(struct visit *visit, struct bt_json_value *container, const char *which,
-	const char *title, const struct bt_json_value *defaults)
+static void set_defaults_of(struct bt_arena *arena, struct bt_json_value *container,
+	const char *which, const char *title, const struct bt_json_value *defaults,
+	struct bt_strbuf *notes)
 {
-	struct bt_arena *arena = visit->admission->write->arena;
 	struct bt_strbuf names = {0};
 	if (defaults == NULL || defaults->count == 0 || defaults->count > BT_KINDS_RESOURCES_MAX) {
 		return;
@@ -57,142 +67,111 @@ static void set_defaults_of(struct visit *visit, struct bt_json_value *container
 	}
 	if (names.length != 0) {
 		bool is_limit = strcmp(which, "limits") == 0;
-		struct bt_str note = bt_arena_printf(arena, "%s %s for %s %.*s",
+		bt_strbuf_printf(notes, "%s%s %s for %s %.*s", notes->length != 0 ? "; " : "",
 			bt_strbuf_c(&names), is_limit ? "limit" : "request", title,
 			BT_STR_ARG(bt_kinds_text(container, "name")));
-		bt_json_append(arena, visit->notes, bt_json_new_str(arena, note));
 	}
 	bt_strbuf_finish(&names);
 }
 
-/** Errors after this many are not reported. */
-#define ERRORS_MAX 50
-
-static bool visit_range(void *context, const struct bt_json_value *range)
+static void set_limits(const struct bt_admission *admission, struct bt_json_value *pod)
 {
-	struct visit *visit = context;
-	const struct bt_json_value *limits = bt_json_array_at(range, "spec.limits");
+	struct bt_arena *arena = admission->write->arena;
+	const struct bt_json_value *spec = bt_json_find(pod, "spec");
+	const struct bt_json_value *limits = list_limits(admission);
+	struct bt_strbuf notes = {0};
 	for (uint32_t i = 0; i < limits->count; i++) {
 		const struct bt_json_value *limit = limits->elements[i];
-		struct bt_str type = bt_kinds_text(limit, "type");
-		if (visit->type != NULL && bt_str_equal_c(type, visit->type)) {
-			visit->take_whole(visit, limit);
-		}
-		if (!bt_str_equal_c(type, "Container")) {
-			continue;
-		}
-		for (uint32_t n = 0; n < BT_ARRAY_LENGTH(container_lists); n++) {
-			const struct bt_json_value *list = bt_json_array_at(
-				bt_json_find(visit->object, "spec"), container_lists[n].name);
+		for (size_t n = 0;
+			has_type(limit, "Container") && n < BT_ARRAY_LENGTH(container_lists); n++) {
+			const struct bt_json_value *list =
+				bt_json_array_at(spec, container_lists[n].name);
+			const char *title = container_lists[n].title;
 			for (uint32_t c = 0; c < list->count; c++) {
-				if (list->elements[c]->type == BT_JSON_OBJECT) {
-					visit->take(visit, list->elements[c],
-						container_lists[n].title, limit);
-				}
+				set_defaults_of(arena, list->elements[c], "requests", title,
+					bt_kinds_object(limit, "defaultRequest"), &notes);
+				set_defaults_of(arena, list->elements[c], "limits", title,
+					bt_kinds_object(limit, "default"), &notes);
 			}
 		}
 	}
-	return visit->error_count < ERRORS_MAX;
-}
-
-static void visit_ranges(struct visit *visit)
-{
-	const struct bt_admission *admission = visit->admission;
-	if (admission->old == NULL && !admission->write->restoring) {
-		bt_admission_visit(
-			admission, "", "limitranges", BT_STR("\"limits\""), visit_range, visit);
+	if (notes.length != 0) {
+		bt_json_put(arena, pod,
+			"{metadata: {annotations: {'kubernetes.io/limit-ranger': %s}}}",
+			bt_arena_printf(arena, "LimitRanger plugin set: %s", bt_strbuf_c(&notes)));
 	}
-}
-
-static void default_container(struct visit *visit, struct bt_json_value *container,
-	const char *title, const struct bt_json_value *limit)
-{
-	set_defaults_of(
-		visit, container, "requests", title, bt_kinds_object(limit, "defaultRequest"));
-	set_defaults_of(visit, container, "limits", title, bt_kinds_object(limit, "default"));
-}
-
-static void set_limits(struct bt_admission *admission, struct bt_json_value *pod)
-{
-	struct bt_arena *arena = admission->write->arena;
-	struct visit visit = {.admission = admission,
-		.object = pod,
-		.take = default_container,
-		.notes = bt_json_new(arena, BT_JSON_ARRAY)};
-	struct bt_strbuf text = {0};
-	visit_ranges(&visit);
-	if (visit.notes->count == 0) {
-		return;
-	}
-	bt_strbuf_append_c(&text, "LimitRanger plugin set: ");
-	for (uint32_t i = 0; i < visit.notes->count; i++) {
-		bt_strbuf_append_c(&text, i == 0 ? "" : "; ");
-		bt_strbuf_append_str(&text, visit.notes->elements[i]->text);
-	}
-	bt_json_put(arena, pod, "{metadata: {annotations: {'kubernetes.io/limit-ranger': %s}}}",
-		bt_arena_take_strbuf(arena, &text));
+	bt_strbuf_finish(&notes);
 }
 
 /** --- checks --- */
 
-static struct bt_strbuf *next_error(struct visit *visit)
+/** Errors after this many are not reported. */
+#define ERRORS_MAX 50
+
+/** The errors in the amounts of a pod or claim. */
+struct limit_errors {
+	struct bt_arena *arena;
+	struct bt_strbuf text;
+	uint32_t count;
+};
+
+BT_PRINTF(2, 3)
+static void add_error(struct limit_errors *errors, const char *format, ...)
 {
-	if (visit->error_count++ != 0) {
-		bt_strbuf_append_c(&visit->errors, ", ");
+	va_list arguments;
+	if (errors->count == ERRORS_MAX) {
+		return;
 	}
-	return &visit->errors;
+	bt_strbuf_append_c(&errors->text, errors->count++ != 0 ? ", " : "");
+	va_start(arguments, format);
+	bt_strbuf_vprintf(&errors->text, format, arguments);
+	va_end(arguments);
 }
 
-static void check_bound(struct visit *visit, const char *type, const struct bt_json_member *bound,
-	const struct bt_json_value *requests, const struct bt_json_value *limits, bool is_max)
+static void check_bound(struct limit_errors *errors, const char *type,
+	const struct bt_json_member *bound, const struct bt_json_value *requests,
+	const struct bt_json_value *limits, bool is_max)
 {
-	struct bt_arena *arena = visit->admission->write->arena;
-	const struct bt_json_value *request = bt_json_get(requests, bound->name);
-	const struct bt_json_value *limit = bt_json_get(limits, bound->name);
-	const char *word = is_max ? "maximum" : "minimum";
-	const char *checked = is_max && limits != requests ? "limit" : "request";
-	struct bt_quantity edge;
-	struct bt_quantity value;
-	if (!bt_kinds_quantity(bound->value, arena, &edge) || visit->error_count >= ERRORS_MAX) {
-		return;
-	}
-	if ((is_max ? limit : request) == NULL) {
-		bt_strbuf_printf(next_error(visit),
-			"%s %.*s usage per %s is %.*s.%s No %s is specified", word,
-			BT_STR_ARG(bound->name), type, BT_STR_ARG(bound->value->text),
-			is_max ? "" : " ", checked);
-		return;
-	}
 	/*
 	 * The limit is checked against a maximum, the request against a minimum. The other value
 	 * needs no check, because a request is at most its limit.
 	 */
-	const struct bt_json_value *own = is_max ? limit : request;
-	if (bt_kinds_quantity(own, arena, &value)) {
+	const struct bt_json_value *own = bt_json_get(is_max ? limits : requests, bound->name);
+	const char *word = is_max ? "maximum" : "minimum";
+	const char *checked = is_max && limits != requests ? "limit" : "request";
+	struct bt_quantity edge;
+	struct bt_quantity value;
+	if (!bt_kinds_quantity(bound->value, errors->arena, &edge)) {
+		return;
+	}
+	if (own == NULL) {
+		add_error(errors, "%s %.*s usage per %s is %.*s.%s No %s is specified", word,
+			BT_STR_ARG(bound->name), type, BT_STR_ARG(bound->value->text),
+			is_max ? "" : " ", checked);
+	} else if (bt_kinds_quantity(own, errors->arena, &value)) {
 		int order = bt_quantity_compare(&value, &edge);
 		if (is_max ? order > 0 : order < 0) {
-			bt_strbuf_printf(next_error(visit),
-				"%s %.*s usage per %s is %.*s, but %s is %.*s", word,
+			add_error(errors, "%s %.*s usage per %s is %.*s, but %s is %.*s", word,
 				BT_STR_ARG(bound->name), type, BT_STR_ARG(bound->value->text),
 				checked, BT_STR_ARG(own->text));
 		}
 	}
 }
 
-static void check_ratio(struct visit *visit, const char *type, const struct bt_json_member *ratio,
-	const struct bt_json_value *requests, const struct bt_json_value *limits)
+static void check_ratio(struct limit_errors *errors, const char *type,
+	const struct bt_json_member *ratio, const struct bt_json_value *requests,
+	const struct bt_json_value *limits)
 {
-	struct bt_arena *arena = visit->admission->write->arena;
 	struct bt_quantity most;
 	struct bt_quantity request;
 	struct bt_quantity limit;
-	if (visit->error_count >= ERRORS_MAX || !bt_kinds_quantity(ratio->value, arena, &most)) {
+	if (!bt_kinds_quantity(ratio->value, errors->arena, &most)) {
 		return;
 	}
-	if (!bt_kinds_quantity(bt_json_get(requests, ratio->name), arena, &request) ||
-		!bt_kinds_quantity(bt_json_get(limits, ratio->name), arena, &limit) ||
+	if (!bt_kinds_quantity(bt_json_get(requests, ratio->name), errors->arena, &request) ||
+		!bt_kinds_quantity(bt_json_get(limits, ratio->name), errors->arena, &limit) ||
 		bt_quantity_is_zero(&request)) {
-		bt_strbuf_printf(next_error(visit),
+		add_error(errors,
 			"%.*s max limit to request ratio per %s is %.*s, but no request is "
 			"specified or request is 0",
 			BT_STR_ARG(ratio->name), type, BT_STR_ARG(ratio->value->text));
@@ -200,68 +179,68 @@ static void check_ratio(struct visit *visit, const char *type, const struct bt_j
 	}
 	double observed = (double)bt_quantity_milli(&limit) / (double)bt_quantity_milli(&request);
 	if (observed > (double)bt_quantity_milli(&most) / 1000) {
-		bt_strbuf_printf(next_error(visit),
+		add_error(errors,
 			"%.*s max limit to request ratio per %s is %.*s, but provided "
 			"ratio is %f",
 			BT_STR_ARG(ratio->name), type, BT_STR_ARG(ratio->value->text), observed);
 	}
 }
 
-static void check_amounts(struct visit *visit, const char *type, const struct bt_json_value *limit,
-	const struct bt_json_value *requests, const struct bt_json_value *limits)
+static void check_amounts(struct limit_errors *errors, const char *type,
+	const struct bt_json_value *limit, const struct bt_json_value *requests,
+	const struct bt_json_value *limits)
 {
 	const struct bt_json_value *least = bt_json_object_at(limit, "min");
 	const struct bt_json_value *most = bt_json_object_at(limit, "max");
 	const struct bt_json_value *ratios = bt_json_object_at(limit, "maxLimitRequestRatio");
 	for (uint32_t i = 0; i < least->count; i++) {
-		check_bound(visit, type, &least->members[i], requests, limits, false);
+		check_bound(errors, type, &least->members[i], requests, limits, false);
 	}
 	for (uint32_t i = 0; i < most->count; i++) {
-		check_bound(visit, type, &most->members[i], requests, limits, true);
+		check_bound(errors, type, &most->members[i], requests, limits, true);
 	}
 	for (uint32_t i = 0; i < ratios->count; i++) {
-		check_ratio(visit, type, &ratios->members[i], requests, limits);
+		check_ratio(errors, type, &ratios->members[i], requests, limits);
 	}
 }
 
-static void check_container(struct visit *visit, struct bt_json_value *container,
-	BT_UNUSED const char *title, const struct bt_json_value *limit)
+/** Checks the containers and the sums of a pod, or the request of a claim. */
+static void check_limits(struct bt_admission *admission, const struct bt_json_value *object)
 {
-	const struct bt_json_value *resources = bt_kinds_object(container, "resources");
-	check_amounts(visit, "Container", limit, bt_kinds_object(resources, "requests"),
-		bt_kinds_object(resources, "limits"));
-}
-
-/** Checks the sums of a pod, or the request of a claim. */
-static void check_whole(struct visit *visit, const struct bt_json_value *limit)
-{
-	struct bt_arena *arena = visit->admission->write->arena;
-	const struct bt_json_value *spec = bt_json_object_at(visit->object, "spec");
-	if (strcmp(visit->type, "Pod") == 0) {
-		check_amounts(visit, visit->type, limit, bt_kinds_pod_sum(arena, spec, "requests"),
-			bt_kinds_pod_sum(arena, spec, "limits"));
-	} else {
-		const struct bt_json_value *requests =
-			bt_json_object_at(spec, "resources.requests");
-		check_amounts(visit, visit->type, limit, requests, requests);
+	struct bt_arena *arena = admission->write->arena;
+	const struct bt_json_value *spec = bt_json_object_at(object, "spec");
+	const struct bt_json_value *limits = list_limits(admission);
+	bool is_pod = bt_admission_is(admission, "", "pods");
+	struct limit_errors errors = {.arena = arena};
+	for (uint32_t i = 0; i < limits->count && errors.count < ERRORS_MAX; i++) {
+		const struct bt_json_value *limit = limits->elements[i];
+		if (is_pod && has_type(limit, "Pod")) {
+			check_amounts(&errors, "Pod", limit,
+				bt_kinds_pod_sum(arena, spec, "requests"),
+				bt_kinds_pod_sum(arena, spec, "limits"));
+		} else if (!is_pod && has_type(limit, "PersistentVolumeClaim")) {
+			const struct bt_json_value *requests =
+				bt_json_object_at(spec, "resources.requests");
+			check_amounts(&errors, "PersistentVolumeClaim", limit, requests, requests);
+		}
+		for (size_t n = 0;
+			has_type(limit, "Container") && n < BT_ARRAY_LENGTH(container_lists); n++) {
+			const struct bt_json_value *list =
+				bt_json_array_at(spec, container_lists[n].name);
+			for (uint32_t c = 0; c < list->count; c++) {
+				const struct bt_json_value *resources =
+					bt_kinds_object(list->elements[c], "resources");
+				check_amounts(&errors, "Container", limit,
+					bt_kinds_object(resources, "requests"),
+					bt_kinds_object(resources, "limits"));
+			}
+		}
 	}
-}
-
-static void check_limits(
-	struct bt_admission *admission, const struct bt_json_value *object, const char *type)
-{
-	struct visit visit = {.admission = admission,
-		.object = object,
-		.type = type,
-		.take_whole = check_whole,
-		.take = check_container};
-	visit_ranges(&visit);
-	if (visit.error_count > 1) {
-		bt_admission_refuse(admission, "[%s]", bt_strbuf_c(&visit.errors));
-	} else if (visit.error_count == 1) {
-		bt_admission_refuse(admission, "%s", bt_strbuf_c(&visit.errors));
+	if (errors.count != 0) {
+		bt_admission_refuse(
+			admission, errors.count > 1 ? "[%s]" : "%s", bt_strbuf_c(&errors.text));
 	}
-	bt_strbuf_finish(&visit.errors);
+	bt_strbuf_finish(&errors.text);
 }
 
 /* DefaultStorageClass, PersistentVolumeClaimResize. Spec: 14b sections 2.3 and 4.7. */
@@ -369,30 +348,29 @@ struct bt_json_value *bt_admission_read(const struct bt_admission *admission, co
 		key, admission->write->arena);
 }
 
-void bt_admission_visit(const struct bt_admission *admission, const char *group, const char *name,
-	struct bt_str needle, bool (*visit)(void *context, const struct bt_json_value *object),
-	void *context)
+struct bt_json_value *bt_admission_list(const struct bt_admission *admission, const char *group,
+	const char *name, struct bt_str needle)
 {
+	struct bt_arena *arena = admission->write->arena;
 	struct bt_store *store = bt_api_store(admission->write->api);
 	const struct bt_api_resource *resource = bt_admission_resource(admission, group, name);
+	struct bt_json_value *list = bt_json_new(arena, BT_JSON_ARRAY);
 	const struct bt_stored *stored;
-	bool go_on = true;
 	if (bt_store_count(store, resource->collection) == 0) {
-		return;
+		return list;
 	}
 	struct bt_store_walk walk = bt_store_walk_current(store, resource->collection,
-		bt_api_key(admission->write->arena,
-			resource->namespaced ? admission->write->namespace_ : BT_STR(""),
+		bt_api_key(arena, resource->namespaced ? admission->write->namespace_ : BT_STR(""),
 			BT_STR("")));
-	while (go_on && (stored = bt_store_walk_next(&walk, NULL)) != NULL) {
+	while ((stored = bt_store_walk_next(&walk, NULL)) != NULL) {
 		struct bt_json_value *object;
 		if (bt_str_find(bt_stored_text(stored), needle) >= 0 &&
-			bt_json_parse(admission->write->arena, bt_stored_text(stored), true,
-				&object, NULL) == 0) {
-			go_on = visit(context, object);
+			bt_json_parse(arena, bt_stored_text(stored), true, &object, NULL) == 0) {
+			bt_json_append(arena, list, object);
 		}
 	}
 	bt_store_walk_end(&walk);
+	return list;
 }
 
 /** --- NamespaceLifecycle: 4.1 --- */
@@ -623,11 +601,11 @@ void bt_admit_validate(const struct bt_write *write, const struct bt_json_value 
 		return;
 	}
 	if (bt_admission_is(&admission, "", "pods")) {
-		check_limits(&admission, object, "Pod");
+		check_limits(&admission, object);
 	} else if (bt_admission_is(&admission, "scheduling.k8s.io", "priorityclasses")) {
 		bt_admission_check_priority_class(&admission, object);
 	} else if (bt_admission_is(&admission, "", "persistentvolumeclaims")) {
-		check_limits(&admission, object, "PersistentVolumeClaim");
+		check_limits(&admission, object);
 		check_resize(&admission, object);
 	} else if (bt_admission_is(&admission, "scheduling.k8s.io", "podgroups")) {
 		check_workload(&admission, object);

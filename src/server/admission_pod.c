@@ -9,32 +9,27 @@
 /** How a true globalDefault appears in a stored text: stored JSON has no blanks. */
 #define GLOBAL_DEFAULT BT_STR("\"globalDefault\":true")
 
-struct search {
-	struct bt_str except; /* name of a class to ignore */
-	const struct bt_json_value *found;
-};
-
-/** Takes the default class with the lowest value, because several default classes may exist. */
-static bool take_lowest(void *context, const struct bt_json_value *class_)
-{
-	struct search *search = context;
-	if (bt_json_bool_at(class_, "globalDefault", false) &&
-		!bt_str_equal(bt_json_text_at(class_, "metadata.name"), search->except) &&
-		(search->found == NULL ||
-			bt_json_int64_at(class_, "value", 0) <
-				bt_json_int64_at(search->found, "value", 0))) {
-		search->found = class_;
-	}
-	return true;
-}
-
+/**
+ * Returns the default class with the lowest value, because several default classes may exist. NULL:
+ * there is none. except: the name of a class to ignore.
+ */
 static const struct bt_json_value *global_default(
 	const struct bt_admission *admission, struct bt_str except)
 {
-	struct search search = {.except = except};
-	bt_admission_visit(admission, "scheduling.k8s.io", "priorityclasses", GLOBAL_DEFAULT,
-		take_lowest, &search);
-	return search.found;
+	const struct bt_json_value *classes = bt_admission_list(
+		admission, "scheduling.k8s.io", "priorityclasses", GLOBAL_DEFAULT);
+	const struct bt_json_value *found = NULL;
+	for (uint32_t i = 0; i < classes->count; i++) {
+		const struct bt_json_value *class_ = classes->elements[i];
+		if (bt_json_bool_at(class_, "globalDefault", false) &&
+			!bt_str_equal(bt_json_text_at(class_, "metadata.name"), except) &&
+			(found == NULL ||
+				bt_json_int64_at(class_, "value", 0) <
+					bt_json_int64_at(found, "value", 0))) {
+			found = class_;
+		}
+	}
+	return found;
 }
 
 /**

@@ -27,13 +27,11 @@ const struct bt_api_resource *bt_admission_resource(
 struct bt_json_value *bt_admission_read(const struct bt_admission *admission, const char *group,
 	const char *name, struct bt_str key);
 /**
- * Calls `visit` with each object of the resource in the write's namespace, if the object's text
- * contains `needle`. Stops when `visit` returns false. Only matching texts are parsed, so most of a
- * large collection costs only a text search.
+ * Returns an array of the objects of the resource in the write's namespace whose text contains
+ * `needle`. Only these are parsed, so most of a large collection costs only a text search.
  */
-void bt_admission_visit(const struct bt_admission *admission, const char *group, const char *name,
-	struct bt_str needle, bool (*visit)(void *context, const struct bt_json_value *object),
-	void *context);
+struct bt_json_value *bt_admission_list(const struct bt_admission *admission, const char *group,
+	const char *name, struct bt_str needle);
 
 /** --- Priority: 4.4 --- */
 

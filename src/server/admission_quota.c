@@ -417,9 +417,8 @@ static void append_amount(struct bt_strbuf *out, struct bt_str name, struct bt_s
 		BT_STR_ARG(amount));
 }
 
-static bool check_quota(void *context, const struct bt_json_value *quota)
+static void check_quota(const struct usage *usage, const struct bt_json_value *quota)
 {
-	struct usage *usage = context;
 	struct bt_str name = bt_json_text_at(quota, "metadata.name");
 	const struct bt_json_value *spec = bt_json_object_at(quota, "spec");
 	const struct bt_json_value *hard = bt_json_object_at(spec, "hard");
@@ -427,7 +426,7 @@ static bool check_quota(void *context, const struct bt_json_value *quota)
 	bool concerns = false;
 	if (hard->count > BT_KINDS_RESOURCES_MAX ||
 		!matches_scopes(usage, usage->admission->write->arena, spec, usage->object)) {
-		return true;
+		return;
 	}
 	for (uint32_t i = 0; i < hard->count; i++) {
 		struct bt_str limited = hard->members[i].name;
@@ -484,7 +483,11 @@ static bool check_quota(void *context, const struct bt_json_value *quota)
 		bt_strbuf_finish(&limited);
 	}
 	bt_strbuf_finish(&missing);
-	return usage->admission->failure->code == 0;
+}
+
+static const struct bt_json_value *list_quotas(const struct bt_admission *admission)
+{
+	return bt_admission_list(admission, "", "resourcequotas", BT_STR("\"hard\""));
 }
 
 void bt_admission_check_quota(struct bt_admission *admission, const struct bt_json_value *object)
@@ -527,8 +530,10 @@ void bt_admission_check_quota(struct bt_admission *admission, const struct bt_js
 			member->value->text = bt_kinds_quantity_value(&more, write->arena)->text;
 		}
 	}
-	bt_admission_visit(
-		admission, "", "resourcequotas", BT_STR("\"hard\""), check_quota, &usage);
+	const struct bt_json_value *list = list_quotas(admission);
+	for (uint32_t i = 0; i < list->count && admission->failure->code == 0; i++) {
+		check_quota(&usage, list->elements[i]);
+	}
 }
 
 /** Returns whether objects of this resource can count against any of the amounts in spec.hard. */
@@ -587,22 +592,6 @@ struct bt_json_value *bt_quota_used(struct bt_api *api, struct bt_str namespace_
 	return total;
 }
 
-static bool add_to_quota(void *context, const struct bt_json_value *quota)
-{
-	const struct usage *usage = context;
-	struct bt_arena *arena = usage->admission->write->arena;
-	const struct bt_json_value *spec = bt_json_object_at(quota, "spec");
-	const struct bt_json_value *hard = bt_json_object_at(spec, "hard");
-	struct quota_sum *sum;
-	if (hard->count <= BT_KINDS_RESOURCES_MAX &&
-		matches_scopes(usage, arena, spec, usage->object)) {
-		struct bt_json_value *used = used_of(usage, quota, &sum);
-		add_amounts(arena, used, hard, usage->requested, false);
-		set_text(&sum->used, used);
-	}
-	return true;
-}
-
 bool bt_quota_take(struct bt_api *api, const struct bt_json_value *pod, bool checks,
 	struct bt_arena *arena, struct bt_failure *out_failure)
 {
@@ -623,7 +612,17 @@ bool bt_quota_take(struct bt_api *api, const struct bt_json_value *pod, bool che
 	}
 	init_usage(&usage, &admission);
 	usage.requested = amounts_of(&usage, arena, pod);
-	bt_admission_visit(
-		&admission, "", "resourcequotas", BT_STR("\"hard\""), add_to_quota, &usage);
+	const struct bt_json_value *list = list_quotas(&admission);
+	for (uint32_t i = 0; i < list->count; i++) {
+		const struct bt_json_value *spec = bt_json_object_at(list->elements[i], "spec");
+		const struct bt_json_value *hard = bt_json_object_at(spec, "hard");
+		struct quota_sum *sum;
+		if (hard->count <= BT_KINDS_RESOURCES_MAX &&
+			matches_scopes(&usage, arena, spec, pod)) {
+			struct bt_json_value *used = used_of(&usage, list->elements[i], &sum);
+			add_amounts(arena, used, hard, usage.requested, false);
+			set_text(&sum->used, used);
+		}
+	}
 	return true;
 }
