@@ -5,12 +5,15 @@ gen_types.py calls this module.
 src/api/types/README.md describes the rules.
 """
 
+import itertools
 import re
 
 TOKEN = re.compile(r'\s*(&&|\|\||\?\?|[=!<>]=|[!<>(),]|"(?:[^"\\]|\\.)*"|'
     r"[A-Za-z][A-Za-z0-9.]*|[0-9]+)")
 ACTION = re.compile(r'([a-zA-Z]+) ([A-Za-z0-9.]+)(?:=([^"]+?|""))?(?: "((?:[^"\\]|\\.)*)")?$')
 ITEMS = re.compile(r'items ([A-Za-z.]+)( unique)?(?: "([^"\\\\]+)")?$')
+TEXTS_LINE = re.compile(r"texts ([A-Za-z.]+) ([A-Za-z]+): (.*)$")
+UNIQUE = re.compile(r"unique ([A-Za-z,.]+)(?: if (.+?))?: (.*)$")
 ONE_OF = re.compile(r'oneOf ([A-Za-z.]+) "([^"\\\\]+)"$')
 FILL = re.compile(r"fill ([A-Za-z.]+) (.+?)(?: if (.+))?$")
 LINE = re.compile(r"(rule|else)(?: (.*?))?: ((?:[a-z]+[A-Z]?[a-z]*) .*)$")
@@ -20,6 +23,10 @@ ERRORS = {"required": "REQUIRED", "invalid": "INVALID", "forbidden": "FORBIDDEN"
     "notFound": "NOT_FOUND", "duplicate": "DUPLICATE"}
 SHOWN = {"invalid", "notSupported", "notFound", "duplicate"}  # errors that show the value
 FORMATS = {"labelKey": "bt_kinds_check_label_key(check->errors, {place}, {text})",
+    "deviceName": "bt_kinds_check_device_name(check->errors, {place}, {text}, false)",
+    "attributeName": "bt_kinds_check_device_name(check->errors, {place}, {text}, true)",
+    "fqdn": "bt_kinds_check_domain(check->errors, {place}, {text}, \"\", \".\")",
+    "wildcard": "bt_kinds_check_domain(check->errors, {place}, {text}, \"*.\", \"\")",
     "labels": "bt_kinds_check_labels(check->errors, {place}, {value})",
     "label": "bt_kinds_check_name(check->errors, {place}, {value}, BT_NAME_LABEL)",
     "path": "bt_kinds_check_name(check->errors, {place}, {value}, BT_NAME_PATH)",
@@ -29,13 +36,17 @@ FORMATS = {"labelKey": "bt_kinds_check_label_key(check->errors, {place}, {text})
     "subdomain": "bt_kinds_check_name(check->errors, {place}, {value}, BT_NAME_SUBDOMAIN)"}
 WORDS = {"creating": "check->write->verb == BT_VERB_CREATE",
     "restoring": "check->write->restoring", "isPart": "place->parent != NULL",
-    "perDeviceNodes": "check->per_device_nodes",
+    "hostNetwork": "check->host_network", "perDeviceNodes": "check->per_device_nodes",
     "isNamespaced": "check->write->resource->namespaced",
     "isGang": 'bt_kinds_job_is_gang(bt_json_object_at(object, "spec")) && '
         "bt_api_options(check->write->api)->workload_with_job"}
 # Functions of one text that return a bool.
 TEXT_FUNCTIONS = {"labelValue": "bt_label_value_is_valid({text})",
-    "isSubdomain": "bt_kinds_is_subdomain({text})",
+    "isLabel": "bt_kinds_is_label({text})", "isSubdomain": "bt_kinds_is_subdomain({text})",
+    "isIP": "bt_kinds_is_ip({text})", "isCIDR": "bt_kinds_is_cidr({text})",
+    "isIdentifier": "bt_kinds_is_identifier({text}, '_')",
+    "isKind": "bt_kinds_is_identifier({text}, '-')",
+    "isPoolName": "bt_kinds_is_pool_name({text})",
     "isTimeZone": "bt_cron_zone_exists({text})",
     "isVolume": "bt_text_set_has(&check->volumes, {text})",
     "isClaim": "bt_text_set_has(&check->claims, {text})"}
@@ -159,6 +170,8 @@ class Writer:
         if name == "contains":
             array = f"bt_json_array_at({self.at(paths[0])})"
             return "bool", f"bt_json_has_text({array}, BT_STR({paths[1]}))"
+        if name == "ends":
+            return "bool", f"bt_str_has_suffix({self.text(paths[0])}, BT_STR({paths[1]}))"
         if name == "includes":
             return "bool", f"(bt_str_find({self.text(paths[0])}, BT_STR({paths[1]})) >= 0)"
         if name in TEXT_FUNCTIONS:
@@ -171,6 +184,9 @@ class Writer:
         if name == "count":
             kind = "array" if self.field(paths[0]).shape == "LIST" else "object"
             return "number", f"bt_json_{kind}_at({self.at(paths[0])})->count"
+        if name == "total":
+            counts = [f"(int64_t)bt_json_object_at({self.at(path)})->count" for path in paths]
+            return "number", f"({' + '.join(counts)})"
         if name == "given":
             given = " + ".join(f"({self.find(path)} != NULL)" for path in paths)
             return "number", f"({given})"
@@ -222,8 +238,18 @@ class Writer:
             raise Mistake(f"'{left}' and '{right}' cannot be compared")
         if kind == "number":
             return f"(int64_t){left} {operator} {right}"
-        equal = f"bt_str_equal_c({left}, {right})"
+        if "{" in right:
+            right, arguments = self.filled(right)
+            right = f"bt_arena_printf(check->errors->arena, {right}{arguments})"
+        function = "bt_str_equal_c" if right[0] == '"' else "bt_str_equal"
+        equal = f"{function}({left}, {right})"
         return equal if operator == "==" else f"!{equal}"
+
+    def filled(self, text):
+        """The printf format of a text with parts such as {a.b}, and its arguments."""
+        arguments = "".join(f", BT_STR_ARG({self.text(name)})"
+            for name in re.findall(r"\{([A-Za-z.]+)\}", text))
+        return re.sub(r"\{[A-Za-z.]+\}", "%.*s", text.replace("%", "%%")), arguments
 
     def condition(self):
         parts = []
@@ -273,6 +299,8 @@ class Writer:
             f'{", ".join(objects)}, "{name}", {self.schema(path)});')
 
     def format(self, path, call):
+        if self.field(path).shape == "MAP" and "{text}" in call:
+            return self.keys(path, call)
         if self.field(path).shape != "LIST":
             return call.format(place=self.path(path), text=self.text(path),
                 value=self.find(path)) + ";"
@@ -281,6 +309,42 @@ class Writer:
         call = call.format(place=f"BT_PATH_INDEX({self.path(path)}, n)", text=f"{value}->text",
             value=value)
         return f"for (uint32_t n = 0; n < {array}->count; n++) {{ {call}; }}"
+
+    def keys(self, path, call):
+        """The check of each key of a map."""
+        object_ = f"bt_json_object_at({self.at(path)})"
+        name = f"{object_}->members[n].name"
+        call = call.format(place=f"BT_PATH_KEY({self.path(path)}, {name})", text=name, value="")
+        return f"for (uint32_t n = 0; n < {object_}->count; n++) {{ {call}; }}"
+
+    def texts(self, text):
+        """An error for each text of a list that a function refuses."""
+        match = TEXTS_LINE.match(text)
+        if not match or match[2] not in TEXT_FUNCTIONS:
+            raise Mistake(f"cannot read '{text}'")
+        path, function, error = match.groups()
+        error, _, message = error.partition(" ")
+        array = f"bt_json_array_at({self.at(path)})"
+        value = f"{array}->elements[n]"
+        holds = TEXT_FUNCTIONS[function].format(text=f"{value}->text")
+        return (f"for (uint32_t n = 0; n < {array}->count; n++) {{ if (!{holds}) {{ "
+            f"bt_kinds_error(check->errors, BT_FIELD_{ERRORS[error]}, "
+            f"BT_PATH_INDEX({self.path(path)}, n), {value}, {message}); }} }}")
+
+    def unique(self, text):
+        """An error for each element of a list whose key an earlier element has."""
+        match = UNIQUE.match(text)
+        if not match:
+            raise Mistake(f"cannot read '{text}'")
+        paths, condition, error = match.groups()
+        paths = paths.split(",")
+        key = self.text(paths[0])
+        if len(paths) > 1:
+            arguments = "".join(f", BT_STR_ARG({self.text(path)})" for path in paths)
+            key = (f'bt_arena_printf(check->errors->arena, "{" ".join(["%.*s"] * len(paths))}"'
+                f"{arguments})")
+        when = f"({self.whole_condition(condition)}) && " if condition else ""
+        return f"if ({when}!bt_text_set_add(&seen, {key})) {{ {self.action(error)} }}"
 
     def items(self, text):
         """The check of each text in a list."""
@@ -309,6 +373,8 @@ class Writer:
             return self.format(words[1], FORMATS[words[2]])
         if words[0] == "immutable" and len(words) == 2:
             return self.immutable(words[1])
+        if words[0] == "texts":
+            return self.texts(text)
         if words[0] == "items":
             return self.items(text)
         if words[0] == "oneOf":
@@ -338,9 +404,7 @@ class Writer:
         if message is None:
             return (f"bt_kinds_error(check->errors, BT_FIELD_{ERRORS[error]}, {self.path(path)}, "
                 f'{value}, "%s", "");')
-        arguments = "".join(f", BT_STR_ARG({self.text(name)})"
-            for name in re.findall(r"\{([A-Za-z.]+)\}", message))
-        message = re.sub(r"\{[A-Za-z.]+\}", "%.*s", message.replace("%", "%%"))
+        message, arguments = self.filled(message)
         return (f"bt_kinds_error(check->errors, BT_FIELD_{ERRORS[error]}, {self.path(path)}, "
             f'{value}, "{message}"{arguments});')
 
@@ -372,6 +436,8 @@ class Writer:
         word, _, rest = text.partition(" ")
         if word == "fill":
             return self.fill(text)
+        if word == "unique":
+            return self.unique(text)
         if word == "let":
             name, _, condition = rest.partition(" = ")
             self.lets[name] = self.whole_condition(condition)
@@ -393,6 +459,21 @@ def kind_of(text):
     return word if word in ("update", "fill") else "rule"
 
 
+def list_of(text):
+    """The list that an "each" line runs for; None for other lines."""
+    return text.split(" ", 2)[1] if text.startswith("each ") else None
+
+
+def write_lines(tables, writer, lines, indent, out):
+    """Writes the statements of lines of rules."""
+    for place, text in lines:
+        try:
+            line = writer.statement(text)
+            out.write(f"{indent}{line}\n" if line else "")
+        except Mistake as mistake:
+            tables.complain(place, str(mistake))
+
+
 def write_rule(tables, message, rules, name, out):
     """Writes the C function that checks one message, or sets its defaults if name is "fill". rules:
     lines and their places."""
@@ -402,30 +483,27 @@ def write_rule(tables, message, rules, name, out):
         parameters = "const struct bt_write *write, struct bt_json_value *object"
     out.write(f"static void {name}_{message.index}({parameters})\n{{\n")
     writer = Writer(tables, message)
-    looped = None  # the list whose elements the loop above checks
-    for line_place, text in rules:
-        path = text.split(" ", 2)[1] if text.startswith("each ") else None
-        if looped and path != looped:
-            out.write("\t}\n")
+    for path, lines in itertools.groupby(rules, lambda rule: list_of(rule[1])):
+        lines = list(lines)
         try:
-            if path and path != looped:
-                element = Writer(tables, tables.messages[writer.field(path).message], "at",
-                    "element")
-                array = f'bt_json_array_at(object, "{path}")'
-                out.write(f"\tfor (uint32_t i = 0; i < {array}->count; i++) {{\n"
-                    f"\t\tstruct bt_json_value *element = {array}->elements[i];\n")
-                if name != "fill":
-                    out.write("\t\tconst struct bt_path *at = "
-                        f"BT_PATH_INDEX({writer.path(path)}, i);\n")
-            if path:
-                line = "\t" + element.statement(text.split(" ", 2)[2])
-            else:
-                line = writer.statement(text)
-            out.write(f"\t{line}\n" if line.strip() else "")
+            if path is None:
+                write_lines(tables, writer, lines, "\t", out)
+                continue
+            element = Writer(tables, tables.messages[writer.field(path).message], "at", "element")
+            is_unique = any(text.split(" ", 3)[2] == "unique" for _, text in lines)
+            out.write("\t{\n\tstruct bt_text_set seen = {0};\n" if is_unique else "")
+            array = f'bt_json_array_at(object, "{path}")'
+            out.write(f"\tfor (uint32_t i = 0; i < {array}->count; i++) {{\n"
+                f"\t\tstruct bt_json_value *element = {array}->elements[i];\n")
+            if name != "fill":
+                out.write("\t\tconst struct bt_path *at = "
+                    f"BT_PATH_INDEX({writer.path(path)}, i);\n")
+            write_lines(tables, element,
+                [(place, text.split(" ", 2)[2]) for place, text in lines], "\t\t", out)
+            out.write("\t}\n" + ("\tbt_text_set_finish(&seen);\n\t}\n" if is_unique else ""))
         except Mistake as mistake:
-            tables.complain(line_place, str(mistake))
-        looped = path
-    out.write("\t}\n}\n\n" if looped else "}\n\n")
+            tables.complain(lines[0][0], str(mistake))
+    out.write("}\n\n")
 
 
 def write_rules(tables, out):

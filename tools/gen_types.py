@@ -37,8 +37,8 @@ FLAGS = ["always", "required", "inline", "merge", "replace", "retainKeys", "set"
     "nullable", "unchecked", "given", "immutable"]
 CHECK_FLAGS = {"given", "immutable"}  # flags that are stored in the field's checks
 MESSAGE_FLAGS = {"atomic", "typeMeta", "pluginArgs"}
-RULES = {"rule", "else", "stop", "each", "let", "call", "format", "items", "oneOf", "update",
-    "fill"}
+RULES = {"rule", "else", "stop", "each", "let", "call", "format", "items", "oneOf", "texts",
+    "update", "fill"}
 FORMATS = {"label": "LABEL", "subdomain": "SUBDOMAIN", "labelKey": "LABEL_KEY",
     "labels": "LABELS", "intOrPercent": "INT_OR_PERCENT", "driver": "DRIVER"}
 FLAG_NAMES = {"set": "LIST_SET", "retainKeys": "RETAIN_KEYS"}

@@ -49,7 +49,7 @@ void bt_definition_prepare(struct bt_call *call, struct bt_json_value *definitio
 	struct bt_arena *arena = call->arena;
 	struct bt_json_value *spec = bt_json_ensure_object(arena, definition, "spec");
 	if (is_oversized(spec)) {
-		return; /* bt_definition_validate refuses it */
+		return; /* the validation refuses it */
 	}
 	if (call->write.verb == BT_VERB_CREATE && !call->write.restoring) {
 		bt_json_put(
@@ -97,198 +97,69 @@ void bt_definition_prepare(struct bt_call *call, struct bt_json_value *definitio
 			bt_json_append(call->arena, stored, bt_json_new_str(call->arena, name));
 		}
 	}
+	if (bt_str_equal_c(bt_json_text_at(conversion, "strategy"), "Webhook")) {
+		bt_call_warn(call,
+			"spec.conversion: no webhook is called: an object is served in each "
+			"version with the fields that were written");
+	}
 }
 
 /** --- validation --- */
 
-static void check_label(struct bt_field_errors *errors, const struct bt_json_value *object,
-	const char *name, struct bt_str path)
+void bt_rule_definition_versions(
+	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *definition)
 {
-	struct bt_str text = bt_json_text_at(object, name);
-	if (text.length == 0) {
-		bt_field_errors_add(errors, BT_FIELD_REQUIRED, path, NULL, "%s", "");
-	} else if (!bt_kinds_is_label(text)) {
-		bt_field_errors_add(errors, BT_FIELD_INVALID, path, bt_json_find(object, name),
-			"a DNS-1035 label must consist of lower case alphanumeric characters or "
-			"'-', start with an alphabetic character, and end with an alphanumeric "
-			"character");
-	}
-}
-
-static void check_versions(const struct bt_json_value *spec, struct bt_field_errors *errors)
-{
-	const struct bt_json_value *versions = bt_json_array_at(spec, "versions");
+	const struct bt_json_value *versions = bt_json_array_at(definition, "spec.versions");
+	const struct bt_json_value *stored = bt_json_array_at(definition, "status.storedVersions");
 	uint32_t storage_count = 0;
-	if (versions->count == 0) {
-		bt_field_errors_add(errors, BT_FIELD_REQUIRED, BT_STR("spec.versions"), NULL,
-			"must have at least one version");
-		return;
-	}
 	for (uint32_t i = 0; i < versions->count; i++) {
-		const struct bt_json_value *version = versions->elements[i];
-		struct bt_str name = bt_json_text_at(version, "name");
-		storage_count += bt_json_bool_at(version, "storage", false) ? 1 : 0;
-		check_label(errors, version, "name",
-			bt_arena_printf(errors->arena, "spec.versions[%u].name", i));
-		for (uint32_t other = 0; other < i; other++) {
-			if (bt_str_equal(
-				    name, bt_json_text_at(versions->elements[other], "name"))) {
-				bt_field_errors_add(errors, BT_FIELD_DUPLICATE,
-					bt_arena_printf(errors->arena, "spec.versions[%u].name", i),
-					bt_json_find(version, "name"), "%s", "");
-			}
-		}
+		storage_count += bt_json_bool_at(versions->elements[i], "storage", false) ? 1 : 0;
 	}
-	if (storage_count != 1) {
-		bt_field_errors_add(errors, BT_FIELD_INVALID, BT_STR("spec.versions"), versions,
+	if (versions->count != 0 && storage_count != 1) {
+		bt_kinds_error(check->errors, BT_FIELD_INVALID,
+			BT_PATH_NAME(place, "spec.versions"), versions,
 			"must have exactly one version marked as storage version");
 	}
-}
-
-/* A version stays in the spec while objects may be stored in it. */
-static void check_stored_versions(
-	const struct bt_json_value *definition, struct bt_field_errors *errors)
-{
-	const struct bt_json_value *stored = bt_json_array_at(definition, "status.storedVersions");
-	const struct bt_json_value *versions = bt_json_array_at(definition, "spec.versions");
+	/* A version stays in the spec while objects may be stored in it. */
 	for (uint32_t i = 0; i < stored->count; i++) {
-		bool is_there = false;
-		for (uint32_t k = 0; k < versions->count && !is_there; k++) {
-			is_there = bt_str_equal(stored->elements[i]->text,
-				bt_json_text_at(versions->elements[k], "name"));
-		}
-		if (!is_there) {
-			bt_field_errors_add(errors, BT_FIELD_INVALID,
-				bt_arena_printf(errors->arena, "status.storedVersions[%u]", i),
+		if (bt_json_element_with(versions, "name", stored->elements[i]->text) == NULL) {
+			bt_kinds_error(check->errors, BT_FIELD_INVALID,
+				BT_PATH_INDEX(BT_PATH_NAME(place, "status.storedVersions"), i),
 				stored->elements[i], "must appear in spec.versions");
 		}
 	}
 }
 
-static void check_unchanged(const struct bt_json_value *old, const struct bt_json_value *definition,
-	const char *path, struct bt_field_errors *errors)
-{
-	if (!bt_str_equal(bt_json_text_at(old, path), bt_json_text_at(definition, path))) {
-		bt_field_errors_add(errors, BT_FIELD_INVALID, bt_str_from(path),
-			bt_json_find_path(definition, path), "field is immutable");
-	}
-}
-
 /** Groups of the Kubernetes project need an annotation that says where the API was approved. */
-static void check_approval(const struct bt_json_value *old, const struct bt_json_value *definition,
-	struct bt_str group, struct bt_field_errors *errors)
+void bt_rule_definition_approval(
+	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *definition)
 {
 	static const char annotation[] = "api-approved.kubernetes.io";
-	struct bt_str path = BT_STR("metadata.annotations[api-approved.kubernetes.io]");
-	const struct bt_json_value *given =
-		bt_json_find(bt_json_object_at(definition, "metadata.annotations"), annotation);
+	const struct bt_json_value *annotations =
+		bt_json_object_at(definition, "metadata.annotations");
+	const struct bt_json_value *given = bt_json_find(annotations, annotation);
 	const struct bt_json_value *before =
-		bt_json_find(bt_json_object_at(old, "metadata.annotations"), annotation);
-	if (!(bt_str_equal_c(group, "k8s.io") || bt_str_equal_c(group, "kubernetes.io") ||
-		    bt_str_has_suffix(group, BT_STR(".k8s.io")) ||
-		    bt_str_has_suffix(group, BT_STR(".kubernetes.io"))) ||
-		(old != NULL &&
-			(given == before ||
-				(given != NULL && before != NULL &&
-					bt_json_equal(given, before))))) {
+		bt_json_find(bt_json_object_at(check->old, "metadata.annotations"), annotation);
+	const struct bt_path *at =
+		BT_PATH_KEY(BT_PATH_NAME(place, "metadata.annotations"), bt_str_from(annotation));
+	/* The cluster of a dump may be older than this rule. */
+	if (check->write->restoring ||
+		!bt_kinds_is_kubernetes_domain(bt_json_text_at(definition, "spec.group")) ||
+		(check->old != NULL && bt_kinds_same(given, before))) {
 		return;
 	}
 	if (given == NULL || given->text.length == 0) {
-		bt_field_errors_add(errors, BT_FIELD_REQUIRED, path, NULL,
+		bt_kinds_error(check->errors, BT_FIELD_REQUIRED, at, NULL,
 			"protected groups must have approval annotation \"%s\", see "
 			"https://github.com/kubernetes/enhancements/pull/1111",
 			annotation);
 	} else if (!bt_str_has_prefix(given->text, BT_STR("unapproved")) &&
 		bt_str_find(given->text, BT_STR("://")) <= 0) {
-		bt_field_errors_add(errors, BT_FIELD_INVALID, path, given,
+		bt_kinds_error(check->errors, BT_FIELD_INVALID, at, given,
 			"protected groups must have approval annotation \"%s\" with either a URL "
 			"or a reason starting with \"unapproved\", see "
 			"https://github.com/kubernetes/enhancements/pull/1111",
 			annotation);
-	}
-}
-
-void bt_definition_validate(struct bt_call *call, const struct bt_json_value *old,
-	const struct bt_json_value *definition, struct bt_field_errors *errors)
-{
-	const struct bt_json_value *spec = bt_json_object_at(definition, "spec");
-	if (is_oversized(spec)) {
-		bt_field_errors_add(errors, BT_FIELD_TOO_MANY, BT_STR("spec"), NULL,
-			"versions, names.shortNames and names.categories must have at most %d "
-			"items each",
-			LIST_ITEMS_MAX);
-		return;
-	}
-	struct bt_str group = bt_json_text_at(spec, "group");
-	struct bt_str scope = bt_json_text_at(spec, "scope");
-	struct bt_str name = bt_arena_printf(call->arena, "%.*s.%.*s",
-		BT_STR_ARG(bt_json_text_at(spec, "names.plural")), BT_STR_ARG(group));
-	if (!bt_str_equal(name, call->write.name)) {
-		bt_field_errors_add(errors, BT_FIELD_INVALID, BT_STR("metadata.name"),
-			bt_json_find_path(definition, "metadata.name"),
-			"must be spec.names.plural+\".\"+spec.group");
-	}
-	if (group.length == 0) {
-		bt_field_errors_add(
-			errors, BT_FIELD_REQUIRED, BT_STR("spec.group"), NULL, "%s", "");
-	} else if (!bt_kinds_is_subdomain(group) || bt_str_find_char(group, '.') < 0) {
-		bt_field_errors_add(errors, BT_FIELD_INVALID, BT_STR("spec.group"),
-			bt_json_find(spec, "group"), "should be a domain with at least one dot");
-	}
-	if (!bt_str_equal_c(scope, "Cluster") && !bt_str_equal_c(scope, "Namespaced")) {
-		bt_field_errors_add(errors, BT_FIELD_NOT_SUPPORTED, BT_STR("spec.scope"),
-			bt_json_find(spec, "scope"), "\"Cluster\", \"Namespaced\"");
-	}
-	const struct bt_json_value *names = bt_json_object_at(spec, "names");
-	const struct bt_json_value *short_names = bt_json_array_at(names, "shortNames");
-	struct bt_str kind = bt_json_text_at(names, "kind");
-	check_label(errors, names, "plural", BT_STR("spec.names.plural"));
-	check_label(errors, names, "singular", BT_STR("spec.names.singular"));
-	for (uint32_t i = 0; i < short_names->count; i++) {
-		if (!bt_kinds_is_label(short_names->elements[i]->text)) {
-			bt_field_errors_add(errors, BT_FIELD_INVALID,
-				bt_arena_printf(errors->arena, "spec.names.shortNames[%u]", i),
-				short_names->elements[i], "a DNS-1035 label is expected");
-		}
-	}
-	if (kind.length != 0 && bt_str_equal(kind, bt_json_text_at(names, "listKind"))) {
-		bt_field_errors_add(errors, BT_FIELD_INVALID, BT_STR("spec.names.listKind"),
-			bt_json_find(names, "listKind"), "kind and listKind may not be the same");
-	}
-	if (kind.length == 0) {
-		bt_field_errors_add(
-			errors, BT_FIELD_REQUIRED, BT_STR("spec.names.kind"), NULL, "%s", "");
-	}
-	for (uint32_t i = 0; i < kind.length; i++) {
-		char c = kind.data[i];
-		bool letter = (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
-		if (!letter && (i == 0 || ((c < '0' || c > '9') && c != '-'))) {
-			bt_field_errors_add(errors, BT_FIELD_INVALID, BT_STR("spec.names.kind"),
-				bt_json_find(names, "kind"),
-				"may have mixed case, but should otherwise match a DNS-1035 label");
-			break;
-		}
-	}
-	if (!call->write.restoring) { /* the cluster of the dump may be older than this rule */
-		check_approval(old, definition, group, errors);
-	}
-	check_versions(spec, errors);
-	check_stored_versions(definition, errors);
-	bt_definition_check_schemas(old, definition, errors);
-	struct bt_str strategy = bt_json_text_at(spec, "conversion.strategy");
-	if (bt_str_equal_c(strategy, "Webhook")) {
-		bt_call_warn(call,
-			"spec.conversion: no webhook is called: an object is served in each "
-			"version with the fields that were written");
-	} else if (strategy.length != 0 && !bt_str_equal_c(strategy, "None")) {
-		bt_field_errors_add(errors, BT_FIELD_NOT_SUPPORTED,
-			BT_STR("spec.conversion.strategy"),
-			bt_json_find_path(spec, "conversion.strategy"), "\"None\", \"Webhook\"");
-	}
-	if (old != NULL) {
-		check_unchanged(old, definition, "spec.scope", errors);
-		check_unchanged(old, definition, "spec.group", errors);
-		check_unchanged(old, definition, "spec.names.plural", errors);
 	}
 }
 

@@ -598,14 +598,16 @@ static const struct bt_json_value *common_schema(const struct bt_json_value *ver
 	return first;
 }
 
-void bt_definition_check_schemas(const struct bt_json_value *old,
-	const struct bt_json_value *definition, struct bt_field_errors *errors)
+/** Checks the schemas of the versions, except schemas that the update leaves unchanged. */
+void bt_rule_definition_schemas(struct bt_check *check, BT_UNUSED const struct bt_path *root,
+	const struct bt_json_value *definition)
 {
+	struct bt_field_errors *errors = check->errors;
 	const struct bt_json_value *versions = bt_json_array_at(definition, "spec.versions");
-	const struct bt_json_value *before = bt_json_array_at(old, "spec.versions");
+	const struct bt_json_value *before = bt_json_array_at(check->old, "spec.versions");
 	if (bt_json_bool_at(definition, "spec.preserveUnknownFields", false)) {
 		bt_kinds_error(errors, BT_FIELD_INVALID,
-			BT_PATH_NAME(BT_PATH_NAME(NULL, "spec"), "preserveUnknownFields"),
+			BT_PATH_NAME(NULL, "spec.preserveUnknownFields"),
 			bt_json_find_path(definition, "spec.preserveUnknownFields"),
 			"cannot set to true, set x-kubernetes-preserve-unknown-fields to true in "
 			"spec.versions[*].schema instead");
@@ -616,7 +618,7 @@ void bt_definition_check_schemas(const struct bt_json_value *old,
 		const struct bt_json_value *fields =
 			bt_json_array_at(versions->elements[i], "selectableFields");
 		const struct bt_path version =
-			*BT_PATH_INDEX(BT_PATH_NAME(BT_PATH_NAME(NULL, "spec"), "versions"), i);
+			*BT_PATH_INDEX(BT_PATH_NAME(NULL, "spec.versions"), i);
 		check_selectable_fields(errors, &version, fields,
 			bt_json_find_path(versions->elements[i], "schema.openAPIV3Schema"));
 	}
@@ -624,11 +626,10 @@ void bt_definition_check_schemas(const struct bt_json_value *old,
 		const struct bt_json_value *schema =
 			bt_json_find_path(versions->elements[i], "schema.openAPIV3Schema");
 		const struct bt_path version =
-			*BT_PATH_INDEX(BT_PATH_NAME(BT_PATH_NAME(NULL, "spec"), "versions"), i);
+			*BT_PATH_INDEX(BT_PATH_NAME(NULL, "spec.versions"), i);
 		const struct bt_path place = common != NULL
-			? *BT_PATH_NAME(BT_PATH_NAME(BT_PATH_NAME(NULL, "spec"), "validation"),
-				  "openAPIV3Schema")
-			: *BT_PATH_NAME(BT_PATH_NAME(&version, "schema"), "openAPIV3Schema");
+			? *BT_PATH_NAME(NULL, "spec.validation.openAPIV3Schema")
+			: *BT_PATH_NAME(&version, "schema.openAPIV3Schema");
 		if (schema == NULL || schema->type != BT_JSON_OBJECT) {
 			bt_kinds_error(
 				errors, BT_FIELD_REQUIRED, &place, NULL, "schemas are required");

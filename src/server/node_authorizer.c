@@ -362,10 +362,7 @@ static bool is_allowed_label(struct bt_str key)
 		bt_str_has_suffix(domain, BT_STR(".node-restriction.kubernetes.io"))) {
 		return false;
 	}
-	bool is_reserved = bt_str_equal_c(domain, "kubernetes.io") ||
-		bt_str_equal_c(domain, "k8s.io") ||
-		bt_str_has_suffix(domain, BT_STR(".kubernetes.io")) ||
-		bt_str_has_suffix(domain, BT_STR(".k8s.io"));
+	bool is_reserved = bt_kinds_is_kubernetes_domain(domain);
 	static const char *const domains[] = {"kubelet.kubernetes.io", "node.kubernetes.io"};
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(domains) && is_reserved; i++) {
 		struct bt_str wanted = bt_str_from(domains[i]);

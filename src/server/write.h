@@ -331,8 +331,6 @@ void bt_rbac_destroy(struct bt_rbac *rbac);
  * versions.
  */
 void bt_definition_prepare(struct bt_call *call, struct bt_json_value *definition);
-void bt_definition_validate(struct bt_call *call, const struct bt_json_value *old,
-	const struct bt_json_value *definition, struct bt_field_errors *errors);
 /**
  * Removes unknown, null and empty members (`properties: {}`) from the schemas. Null and empty ones
  * mean nothing. For each unknown one, appends a text such as `unknown field
@@ -340,9 +338,6 @@ void bt_definition_validate(struct bt_call *call, const struct bt_json_value *ol
  */
 void bt_definition_tidy(const struct bt_json_value *definition, struct bt_arena *arena,
 	struct bt_json_value *problems);
-/** Checks the schemas of the versions, except schemas that are unchanged from old. */
-void bt_definition_check_schemas(const struct bt_json_value *old,
-	const struct bt_json_value *definition, struct bt_field_errors *errors);
 /** Call after a commit of a definition. `definition` NULL: the definition was removed. */
 void bt_definition_changed(
 	struct bt_api *api, struct bt_str name, const struct bt_json_value *definition);

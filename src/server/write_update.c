@@ -263,9 +263,6 @@ bool bt_call_validate(
 		check_finalizers(old, object, &errors);
 	}
 	bt_kinds_validate(&call->write, old, object, &errors);
-	if (resource == call->api->definitions) {
-		bt_definition_validate(call, old, object, &errors);
-	}
 	if ((resource->flags & BT_RESOURCE_CUSTOM) != 0) {
 		bt_custom_validate(resource, old, object, &errors);
 	}

@@ -72,6 +72,21 @@ bool bt_kinds_is_label(struct bt_str name);
 /** Returns whether the name is a DNS subdomain (RFC 1123). */
 bool bt_kinds_is_subdomain(struct bt_str name);
 /**
+ * Returns whether the text has only letters, separators and, after the first byte, digits. "" has
+ * none.
+ */
+bool bt_kinds_is_identifier(struct bt_str text, char separator);
+/** Returns whether the domain is k8s.io or kubernetes.io, or below one of these. */
+bool bt_kinds_is_kubernetes_domain(struct bt_str domain);
+/** Returns whether the name consists of DNS subdomains separated by slashes. */
+bool bt_kinds_is_pool_name(struct bt_str name);
+bool bt_kinds_is_ip(struct bt_str text);
+/** Ignores white space around the network. */
+bool bt_kinds_is_cidr(struct bt_str text);
+/** Checks the name of an attribute, capacity or counter: [domain/]identifier. */
+void bt_kinds_check_device_name(struct bt_field_errors *errors, const struct bt_path *place,
+	struct bt_str name, bool needs_domain);
+/**
  * Checks name, labels, annotations, owners and finalizers in the metadata of an object. parent: the
  * path of the object; NULL: it is the root.
  */
@@ -80,6 +95,9 @@ void bt_kinds_check_metadata(struct bt_field_errors *errors, const struct bt_pat
 /** Checks a name by the rule. Ignores NULL and values that are not texts. */
 void bt_kinds_check_name(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *value, enum bt_name_rule rule);
+/** Checks a domain without this prefix and suffix, which the text may have. */
+void bt_kinds_check_domain(struct bt_field_errors *errors, const struct bt_path *place,
+	struct bt_str text, const char *prefix, const char *suffix);
 /** Checks keys and values of a map of labels. */
 void bt_kinds_check_labels(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *labels);

@@ -85,21 +85,7 @@ void bt_rule_device_parameters(
 	bt_strbuf_finish(&text);
 }
 
-/** Returns whether the text is a C identifier of at most IDENTIFIER_BYTES_MAX bytes. */
-static bool is_identifier(struct bt_str text)
-{
-	for (uint32_t i = 0; i < text.length; i++) {
-		char c = text.data[i];
-		bool is_letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-		if (!is_letter && (i == 0 || c < '0' || c > '9')) {
-			return false;
-		}
-	}
-	return text.length != 0 && text.length <= IDENTIFIER_BYTES_MAX;
-}
-
-/** Checks the name of an attribute, capacity or counter: [domain/]identifier. */
-static void check_device_name(struct bt_field_errors *errors, const struct bt_path *place,
+void bt_kinds_check_device_name(struct bt_field_errors *errors, const struct bt_path *place,
 	struct bt_str name, bool needs_domain)
 {
 	int64_t slash = bt_str_find_char(name, '/');
@@ -116,23 +102,12 @@ static void check_device_name(struct bt_field_errors *errors, const struct bt_pa
 			bt_json_new_str(errors->arena, domain),
 			"the domain must be a DNS subdomain of at most %d bytes", DOMAIN_BYTES_MAX);
 	}
-	if (!is_identifier(identifier)) {
+	if (identifier.length == 0 || identifier.length > IDENTIFIER_BYTES_MAX ||
+		!bt_kinds_is_identifier(identifier, '_')) {
 		bt_kinds_error(errors, BT_FIELD_INVALID, place,
 			bt_json_new_str(errors->arena, identifier),
 			"the name must be a C identifier of at most %d bytes",
 			IDENTIFIER_BYTES_MAX);
-	}
-}
-
-/** The keys of capacity.requests must be valid names of capacities. */
-void bt_rule_device_amounts(
-	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *capacity)
-{
-	const struct bt_json_value *amounts = bt_json_object_at(capacity, "requests");
-	for (uint32_t i = 0; i < amounts->count; i++) {
-		check_device_name(check->errors,
-			BT_PATH_KEY(BT_PATH_NAME(place, "requests"), amounts->members[i].name),
-			amounts->members[i].name, false);
 	}
 }
 
@@ -213,26 +188,6 @@ void bt_rule_request_names(
 		}
 	}
 	bt_text_set_finish(&seen);
-}
-
-void bt_rule_device_constraint(
-	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *constraint)
-{
-	static const char *const names[] = {"matchAttribute", "distinctAttribute"};
-	uint32_t given = 0;
-	bt_rule_request_names(check, place, constraint);
-	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(names); i++) {
-		struct bt_str name = bt_kinds_text(constraint, names[i]);
-		if (name.length != 0) {
-			given++;
-			check_device_name(check->errors, BT_PATH_NAME(place, names[i]), name, true);
-		}
-	}
-	if (given != 1) {
-		bt_kinds_error(check->errors, given == 0 ? BT_FIELD_REQUIRED : BT_FIELD_INVALID,
-			place, given == 0 ? NULL : constraint,
-			"exactly one of `matchAttribute` or `distinctAttribute` is required");
-	}
 }
 
 /** --- ResourceClaim --- */
@@ -354,8 +309,6 @@ const struct bt_strategy bt_strategy_resource_claim_template = {
 
 #define DEVICES_MAX 128
 #define DEVICES_WITH_EXTRAS_MAX 64 /* if any device has taints or counters */
-#define PROPERTIES_MAX 32          /* attributes and capacities together */
-#define POOL_NAME_BYTES_MAX 253
 
 static void default_slice(const struct bt_write *write, struct bt_json_value *object)
 {
@@ -370,31 +323,7 @@ static void default_slice(const struct bt_write *write, struct bt_json_value *ob
 	}
 }
 
-void bt_rule_device_properties(
-	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *device)
-{
-	static const char *const maps[] = {"attributes", "capacity"};
-	struct bt_field_errors *errors = check->errors;
-	uint32_t count = bt_json_object_at(device, "attributes")->count +
-		bt_json_object_at(device, "capacity")->count;
-	if (count > PROPERTIES_MAX) {
-		bt_kinds_error(errors, BT_FIELD_INVALID, place,
-			bt_json_new_int64(errors->arena, count),
-			"the total number of attributes and capacities must not exceed %d",
-			PROPERTIES_MAX);
-	}
-	for (uint32_t n = 0; n < BT_ARRAY_LENGTH(maps) && count <= PROPERTIES_MAX; n++) {
-		const struct bt_json_value *map = bt_json_object_at(device, maps[n]);
-		for (uint32_t i = 0; i < map->count; i++) {
-			check_device_name(errors,
-				BT_PATH_KEY(BT_PATH_NAME(place, maps[n]), map->members[i].name),
-				map->members[i].name, false);
-		}
-	}
-}
-
-/** Returns whether the name consists of DNS subdomains separated by slashes. */
-static bool is_pool_name(struct bt_str name)
+bool bt_kinds_is_pool_name(struct bt_str name)
 {
 	do {
 		if (!bt_kinds_is_subdomain(bt_str_cut(&name, '/'))) {
@@ -402,18 +331,6 @@ static bool is_pool_name(struct bt_str name)
 		}
 	} while (name.data != NULL);
 	return true;
-}
-
-void bt_rule_resource_pool_name(
-	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *pool)
-{
-	struct bt_str name = bt_kinds_text(pool, "name");
-	if (name.length != 0 && (name.length > POOL_NAME_BYTES_MAX || !is_pool_name(name))) {
-		bt_kinds_error(check->errors, BT_FIELD_INVALID, BT_PATH_NAME(place, "name"),
-			bt_json_find(pool, "name"),
-			"must be one or more DNS subdomains separated by '/', of at most %d bytes",
-			POOL_NAME_BYTES_MAX);
-	}
 }
 
 void bt_rule_device_count(

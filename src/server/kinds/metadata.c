@@ -26,6 +26,24 @@ bool bt_kinds_is_subdomain(struct bt_str name)
 	return name.length <= SUBDOMAIN_BYTES_MAX && bt_label_prefix_matches(name);
 }
 
+bool bt_kinds_is_kubernetes_domain(struct bt_str domain)
+{
+	return bt_str_equal_c(domain, "kubernetes.io") || bt_str_equal_c(domain, "k8s.io") ||
+		bt_str_has_suffix(domain, BT_STR(".kubernetes.io")) ||
+		bt_str_has_suffix(domain, BT_STR(".k8s.io"));
+}
+
+bool bt_kinds_is_identifier(struct bt_str text, char separator)
+{
+	for (uint32_t i = 0; i < text.length; i++) {
+		char byte = text.data[i];
+		if (!bt_is_letter(byte) && byte != separator && (i == 0 || !bt_is_digit(byte))) {
+			return false;
+		}
+	}
+	return true;
+}
+
 static void check_length(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *value, uint32_t bytes_max)
 {
@@ -81,6 +99,18 @@ void bt_kinds_check_name(struct bt_field_errors *errors, const struct bt_path *p
 		}
 		break;
 	}
+}
+
+void bt_kinds_check_domain(struct bt_field_errors *errors, const struct bt_path *place,
+	struct bt_str text, const char *prefix, const char *suffix)
+{
+	if (bt_str_has_prefix(text, bt_str_from(prefix))) {
+		text = bt_str_sub(text, (uint32_t)strlen(prefix), BT_STR_MAX);
+	}
+	if (bt_str_has_suffix(text, bt_str_from(suffix))) {
+		text = bt_str_sub(text, 0, text.length - (uint32_t)strlen(suffix));
+	}
+	bt_kinds_check_name(errors, place, bt_json_new_str(errors->arena, text), BT_NAME_SUBDOMAIN);
 }
 
 /** Checks a generateName: it may end with a dash, because characters are appended to it. */

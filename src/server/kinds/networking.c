@@ -7,17 +7,17 @@
 
 /* Ingress and Service. Spec: 14b sections 3.3 and 5. */
 
-void bt_rule_ingress_rule(
-	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *rule)
+bool bt_kinds_is_ip(struct bt_str text)
 {
-	struct bt_str host = bt_kinds_text(rule, "host");
-	if (host.length != 0) {
-		struct bt_str name = bt_str_has_prefix(host, BT_STR("*."))
-			? bt_str_sub(host, 2, host.length)
-			: host;
-		bt_kinds_check_name(check->errors, BT_PATH_NAME(place, "host"),
-			bt_json_new_str(check->errors->arena, name), BT_NAME_SUBDOMAIN);
-	}
+	struct bt_cel_ip parsed;
+	bool has_zone;
+	return bt_cel_ip_parse(text, &parsed, &has_zone, NULL) == 0 && !has_zone;
+}
+
+bool bt_kinds_is_cidr(struct bt_str text)
+{
+	struct bt_cel_cidr network;
+	return bt_cel_cidr_parse(bt_str_trim(text, BT_STR_SPACE), &network, NULL) == 0;
 }
 
 /*
@@ -444,40 +444,10 @@ void bt_rule_service_address(
 	const struct bt_path *addresses = BT_PATH_NAME(place, "clusterIPs");
 	struct bt_str address = bt_kinds_text(spec, "clusterIP");
 	const struct bt_json_value *given = bt_json_array_at(spec, "clusterIPs");
-	const struct bt_json_value *external = bt_json_array_at(spec, "externalIPs");
-	const struct bt_json_value *ranges = bt_json_array_at(spec, "loadBalancerSourceRanges");
-	const struct bt_json_value *name = bt_json_find(spec, "externalName");
 	bool is_headless = bt_str_equal_c(address, "None");
-	struct bt_cel_ip parsed;
-	bool has_zone;
 	uint8_t ip[4];
 	if (write->restoring) {
 		return;
-	}
-	if (has_type(spec, "ExternalName") && bt_kinds_text(spec, "externalName").length != 0) {
-		uint32_t kept =
-			name->text.length - (bt_str_has_suffix(name->text, BT_STR(".")) ? 1 : 0);
-		bt_kinds_check_name(check->errors, BT_PATH_NAME(place, "externalName"),
-			bt_json_new_str(check->errors->arena, bt_str_sub(name->text, 0, kept)),
-			BT_NAME_SUBDOMAIN);
-	}
-	for (uint32_t i = 0; i < external->count; i++) {
-		struct bt_str text = external->elements[i]->text;
-		if (bt_cel_ip_parse(text, &parsed, &has_zone, NULL) != 0 || has_zone) {
-			bt_kinds_error(check->errors, BT_FIELD_INVALID,
-				BT_PATH_INDEX(BT_PATH_NAME(place, "externalIPs"), i),
-				external->elements[i], IP_RULE);
-		}
-	}
-	for (uint32_t i = 0; i < ranges->count; i++) {
-		struct bt_str text = bt_str_trim(ranges->elements[i]->text, BT_STR_SPACE);
-		struct bt_cel_cidr network;
-		if (bt_cel_cidr_parse(text, &network, NULL) != 0) {
-			bt_kinds_error(check->errors, BT_FIELD_INVALID,
-				BT_PATH_INDEX(BT_PATH_NAME(place, "loadBalancerSourceRanges"), i),
-				ranges->elements[i],
-				"must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)");
-		}
 	}
 	if (is_headless && (has_type(spec, "NodePort") || has_type(spec, "LoadBalancer"))) {
 		bt_kinds_error(check->errors, BT_FIELD_INVALID, BT_PATH_INDEX(addresses, 0),

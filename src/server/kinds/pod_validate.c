@@ -76,41 +76,6 @@ void bt_kinds_enter_pod_spec(struct bt_check *check, const struct bt_json_value 
 	check->host_network = bt_json_bool_at(spec, "hostNetwork", false);
 }
 
-void bt_rule_container(
-	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *container)
-{
-	struct bt_field_errors *errors = check->errors;
-	struct bt_str image = bt_kinds_text(container, "image");
-	const struct bt_json_value *ports = bt_json_array_at(container, "ports");
-	const struct bt_json_value *mounts = bt_json_array_at(container, "volumeMounts");
-	struct bt_text_set seen = {0};
-	if (image.length != 0 && (image.data[0] == ' ' || image.data[image.length - 1] == ' ')) {
-		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(place, "image"),
-			bt_json_find(container, "image"),
-			"must not have leading or trailing whitespace");
-	}
-	for (uint32_t i = 0; check->host_network && i < ports->count; i++) {
-		int64_t host_port = bt_json_int64_at(ports->elements[i], "hostPort", 0);
-		if (host_port != 0 &&
-			host_port != bt_json_int64_at(ports->elements[i], "containerPort", 0)) {
-			const struct bt_path *at = BT_PATH_INDEX(BT_PATH_NAME(place, "ports"), i);
-			bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(at, "hostPort"),
-				bt_json_find(ports->elements[i], "hostPort"),
-				"must match `containerPort` when `hostNetwork` is true");
-		}
-	}
-	for (uint32_t i = 0; i < mounts->count; i++) {
-		struct bt_str path = bt_kinds_text(mounts->elements[i], "mountPath");
-		if (path.length != 0 && !bt_text_set_add(&seen, path)) {
-			const struct bt_path *at =
-				BT_PATH_INDEX(BT_PATH_NAME(place, "volumeMounts"), i);
-			bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(at, "mountPath"),
-				bt_json_find(mounts->elements[i], "mountPath"), "must be unique");
-		}
-	}
-	bt_text_set_finish(&seen);
-}
-
 /** --- resources --- */
 
 static bool is_too_long(const struct bt_json_value *list)

@@ -34,21 +34,6 @@ void bt_rule_webhook_name(
 
 /** --- policies --- */
 
-void bt_rule_policy_variable(
-	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *variable)
-{
-	struct bt_str name = bt_kinds_text(variable, "name");
-	for (uint32_t i = 0; i < name.length; i++) {
-		if (!bt_is_letter(name.data[i]) && name.data[i] != '_' &&
-			(i == 0 || !bt_is_digit(name.data[i]))) {
-			bt_kinds_error(check->errors, BT_FIELD_INVALID, BT_PATH_NAME(place, "name"),
-				bt_json_find(variable, "name"),
-				"name is not a valid CEL identifier");
-			break;
-		}
-	}
-}
-
 /**
  * Sets the status of type checking. There are never warnings, because CEL sees all fields as dyn.
  */
@@ -80,23 +65,6 @@ const struct bt_strategy bt_strategy_validating_policy = {
 };
 
 /** --- APIService --- */
-
-void bt_rule_api_service(
-	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *object)
-{
-	const struct bt_json_value *spec = bt_json_object_at(object, "spec");
-	struct bt_field_errors *errors = check->errors;
-	struct bt_str wanted = bt_arena_printf(errors->arena, "%.*s.%.*s",
-		BT_STR_ARG(bt_kinds_text(spec, "version")),
-		BT_STR_ARG(bt_kinds_text(spec, "group")));
-	(void)place;
-	if (!bt_str_equal(wanted, bt_json_text_at(object, "metadata.name"))) {
-		bt_kinds_error(errors, BT_FIELD_INVALID,
-			BT_PATH_NAME(BT_PATH_NAME(NULL, "metadata"), "name"),
-			bt_json_find_path(object, "metadata.name"),
-			"must be `spec.version+\".\"+spec.group`: \"%.*s\"", BT_STR_ARG(wanted));
-	}
-}
 
 /**
  * Sets the condition Available: true for groups that this server serves; false for groups behind a
