@@ -2,6 +2,7 @@
 #include "codec/json.h"
 
 #include "base/assert.h"
+#include "base/unicode.h"
 #include "codec/json_scan.h"
 
 static const char *const type_names[BT_JSON__COUNT] = {
@@ -186,7 +187,8 @@ static int read_raw_string(
 			}
 			continue;
 		}
-		unsigned int length = bt_json_utf8_length(p, end);
+		uint32_t rune;
+		uint32_t length = bt_utf8_decode(p, (size_t)(end - p), &rune);
 		plain = plain && length != 0;
 		p += length != 0 ? length : 1;
 	}

@@ -171,11 +171,6 @@ BT_MUST_USE int bt_json_next_raw_member(struct bt_json_reader *reader, bool *fir
  */
 size_t bt_json_unescape(const char *raw, size_t length, char *out);
 /**
- * Returns the length of the UTF-8 sequence at p (1 to 4 bytes), or 0 if Go's utf8.DecodeRune
- * rejects the sequence. There must be a byte at p: p < end.
- */
-unsigned int bt_json_utf8_length(const char *p, const char *end);
-/**
  * Sets the position to `at` and fails with BERTH_ERR_SYNTAX: "invalid character 'x' <context>", or
  * "unexpected end of JSON input" if `at` is the end.
  */

@@ -7,33 +7,6 @@
 
 static const char replacement[3] = {'\xef', '\xbf', '\xbd'}; /* U+FFFD */
 
-unsigned int bt_json_utf8_length(const char *p, const char *end)
-{
-	unsigned char c = (unsigned char)*p;
-	if (c < 0x80) {
-		return 1;
-	}
-	if (c < 0xc2 || c > 0xf4) {
-		return 0;
-	}
-	unsigned int length = c < 0xe0 ? 2 : c < 0xf0 ? 3 : 4;
-	if (end - p < (ptrdiff_t)length) {
-		return 0;
-	}
-	for (unsigned int i = 1; i < length; i++) {
-		if (!bt_unicode_is_continuation(p[i])) {
-			return 0;
-		}
-	}
-	/* the second byte shows overlong forms, surrogates and values beyond U+10FFFF */
-	unsigned char second = (unsigned char)p[1];
-	if ((c == 0xe0 && second < 0xa0) || (c == 0xed && second > 0x9f) ||
-		(c == 0xf0 && second < 0x90) || (c == 0xf4 && second > 0x8f)) {
-		return 0;
-	}
-	return length;
-}
-
 static uint32_t parse_hex4(const char *p)
 {
 	return (uint32_t)(bt_hex_value(p[0]) << 12 | bt_hex_value(p[1]) << 8 |
@@ -111,7 +84,8 @@ size_t bt_json_unescape(const char *raw, size_t length, char *out)
 			piece_length = 1;
 			p += 2;
 		} else {
-			piece_length = bt_json_utf8_length(p, end);
+			uint32_t rune;
+			piece_length = bt_utf8_decode(p, (size_t)(end - p), &rune);
 			if (piece_length == 0) {
 				piece = replacement;
 				piece_length = sizeof(replacement);

@@ -5,6 +5,7 @@
 
 #include "base/assert.h"
 #include "base/shortest.h"
+#include "base/unicode.h"
 #include "codec/json_scan.h"
 
 void bt_json_writer_init(struct bt_json_writer *writer, struct bt_strbuf *out, uint32_t indent)
@@ -103,15 +104,15 @@ static size_t write_escaped(struct bt_json_writer *writer, const char *p, const 
 	unsigned char c = (unsigned char)*p;
 	struct bt_strbuf *out = writer->out;
 	if (c >= 0x80) {
-		unsigned int length = bt_json_utf8_length(p, end);
+		uint32_t rune;
+		uint32_t length = bt_utf8_decode(p, (size_t)(end - p), &rune);
 		if (length == 0) {
 			bt_strbuf_append(out, "\\ufffd", 6);
 			return 1;
 		}
 		/* U+2028 and U+2029 are line ends in JavaScript */
-		if (length == 3 && memcmp(p, "\xe2\x80", 2) == 0 &&
-			((unsigned char)p[2] & 0xfe) == 0xa8) {
-			bt_strbuf_append(out, p[2] == '\xa8' ? "\\u2028" : "\\u2029", 6);
+		if (rune == 0x2028 || rune == 0x2029) {
+			bt_strbuf_append(out, rune == 0x2028 ? "\\u2028" : "\\u2029", 6);
 		} else {
 			bt_strbuf_append(out, p, length);
 		}

@@ -89,52 +89,5 @@ START_TEST(test_json_scan__space)
 }
 END_TEST
 
-START_TEST(test_json_scan__utf8_length)
-{
-	static const struct {
-		const char *text;
-		unsigned int length;
-	} rows[] = {
-		{"a", 1},
-		{"\xc2\x80", 2},
-		{"\xdf\xbf", 2},
-		{"\xe0\xa0\x80", 3},
-		{"\xed\x9f\xbf", 3},
-		{"\xee\x80\x80", 3},
-		{"\xef\xbf\xbf", 3},
-		{"\xf0\x90\x80\x80", 4},
-		{"\xf4\x8f\xbf\xbf", 4},
-		/*
-		 * invalid: stray continuation bytes, overlong forms, truncated sequences,
-		 * surrogates, values beyond the last code point
-		 */
-		{"\x80", 0},
-		{"\xbf", 0},
-		{"\xc0\x80", 0},
-		{"\xc1\xbf", 0},
-		{"\xc2", 0},
-		{"\xc2"
-		 "a",
-			0},
-		{"\xe0\x9f\xbf", 0},
-		{"\xe1\x80", 0},
-		{"\xe1\x80"
-		 "a",
-			0},
-		{"\xed\xa0\x80", 0},
-		{"\xf0\x8f\xbf\xbf", 0},
-		{"\xf1\x80\x80", 0},
-		{"\xf4\x90\x80\x80", 0},
-		{"\xf5\x80\x80\x80", 0},
-		{"\xff", 0},
-	};
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
-		const char *text = rows[i].text;
-		ck_assert_msg(bt_json_utf8_length(text, text + strlen(text)) == rows[i].length,
-			"row %zu", i);
-	}
-}
-END_TEST
-
 BT_TEST_MAIN("json_scan", test_json_scan__each_byte_at_each_place, test_json_scan__random,
-	test_json_scan__space, test_json_scan__utf8_length)
+	test_json_scan__space)
