@@ -3,43 +3,22 @@
 
 #include <string.h>
 
-#include "base/alloc.h"
-#include "codec/json_scan.h"
 #include "codec/message_layout.h"
 #include "codec/path.h"
 
-/** Longest field name in a table, and the longest source text that can encode it. */
-#define NAME_BYTES_MAX 255
-#define RAW_NAME_BYTES_MAX (6 * NAME_BYTES_MAX)
 /** Scratch memory on the C stack, enough for the lists of an ordinary pod. */
 #define SCRATCH_BYTES 16384
 
 /*
- * The length of a list is known only at its end: items are collected in scratch memory, which is
- * used like a stack, then copied to the arena in one piece. Items do not move while they are
- * collected, so pointers to them stay valid.
+ * The length of a list is known only at its end: items are collected in scratch memory, then copied
+ * to the arena in one piece. Items do not move while they are collected, so pointers to them stay
+ * valid.
  */
-
-struct scratch_block {
-	struct scratch_block *previous;
-	size_t used;
-	size_t size;
-	_Alignas(max_align_t) char bytes[];
-};
-
-/** A stack of blocks; the bottom block is memory of the caller. */
-struct scratch {
-	struct scratch_block *top;
-	struct scratch_block *bottom;
-};
 
 /** Capacity of the first run of items; most lists are shorter. */
 #define FIRST_RUN_ITEMS 4
 
-/**
- * A run has consecutive items of one list; each further run of the list has twice the capacity.
- * Runs of lists nested in an item are pushed to the stack between two runs of the outer list.
- */
+/** A run has consecutive items of one list; each further run has twice the capacity. */
 struct collector_run {
 	struct collector_run *next;
 	uint32_t count;
@@ -48,66 +27,20 @@ struct collector_run {
 };
 
 struct collector {
-	struct scratch *scratch;
-	struct scratch_block *mark_block; /* scratch position to restore */
-	size_t mark_used;
 	struct collector_run *first;
 	struct collector_run *last;
 	size_t item_size;
 	uint32_t count;
 };
 
-static struct scratch_block *init_block(void *memory, size_t size, struct scratch_block *previous)
-{
-	struct scratch_block *block = memory;
-	block->previous = previous;
-	block->used = 0;
-	block->size = size - sizeof(*block);
-	return block;
-}
-
-static void *push(struct scratch *scratch, size_t size)
-{
-	size = (size + sizeof(max_align_t) - 1) / sizeof(max_align_t) * sizeof(max_align_t);
-	struct scratch_block *top = scratch->top;
-	if (top->size - top->used < size) {
-		size_t block_size = sizeof(*top) + (size > 2 * top->size ? size : 2 * top->size);
-		top = init_block(bt_malloc(block_size), block_size, top);
-		scratch->top = top;
-	}
-	void *memory = top->bytes + top->used;
-	top->used += size;
-	return memory;
-}
-
-static void pop(struct scratch *scratch, struct scratch_block *block, size_t used)
-{
-	while (scratch->top != block) {
-		struct scratch_block *above = scratch->top;
-		scratch->top = above->previous;
-		bt_free(above);
-	}
-	block->used = used;
-}
-
-static void collector_init(struct collector *collector, struct scratch *scratch, size_t item_size)
-{
-	*collector = (struct collector){
-		.scratch = scratch,
-		.mark_block = scratch->top,
-		.mark_used = scratch->top->used,
-		.item_size = item_size,
-	};
-}
-
 /** Returns a new zeroed item. */
-static void *collector_add(struct collector *collector)
+static void *collector_add(struct collector *collector, struct bt_arena *scratch)
 {
 	struct collector_run *last = collector->last;
 	if (last == NULL || last->count == last->capacity) {
 		uint32_t capacity = last == NULL ? FIRST_RUN_ITEMS : 2 * last->capacity;
 		struct collector_run *run =
-			push(collector->scratch, sizeof(*run) + capacity * collector->item_size);
+			bt_arena_alloc(scratch, sizeof(*run) + capacity * collector->item_size);
 		*run = (struct collector_run){.capacity = capacity};
 		if (last == NULL) {
 			collector->first = run;
@@ -124,12 +57,8 @@ static void *collector_add(struct collector *collector)
 	return item;
 }
 
-/**
- * Copies all items in order to the arena and returns the copy; NULL if there are no items.
- * Collectors must be finished in the reverse order of their initialization. After an error the
- * caller need not finish a collector, because the decoder frees all scratch memory.
- */
-static void *collector_finish(struct collector *collector, struct bt_arena *arena)
+/** Returns a copy of all items, in order, in the arena; NULL if there are no items. */
+static void *collector_finish(const struct collector *collector, struct bt_arena *arena)
 {
 	char *items = NULL;
 	if (collector->count != 0) {
@@ -142,15 +71,14 @@ static void *collector_finish(struct collector *collector, struct bt_arena *aren
 			at += bytes;
 		}
 	}
-	pop(collector->scratch, collector->mark_block, collector->mark_used);
 	return items;
 }
 
 struct decoder {
 	struct bt_json_reader *reader;
 	struct bt_arena *arena;
-	struct scratch scratch;
-	size_t item_bytes_left; /* remaining part of BT_MESSAGE_ITEM_BYTES_MAX */
+	struct bt_arena scratch; /* runs of collectors, and member names with escapes */
+	size_t item_bytes_left;  /* remaining part of BT_MESSAGE_ITEM_BYTES_MAX */
 	struct berth_error *err;
 };
 
@@ -260,7 +188,7 @@ static int add_item(struct decoder *decoder, struct collector *collector, void *
 			BT_MESSAGE_ITEM_BYTES_MAX);
 	}
 	decoder->item_bytes_left -= collector->item_size;
-	*out_item = collector_add(collector);
+	*out_item = collector_add(collector, &decoder->scratch);
 	return 0;
 }
 
@@ -271,8 +199,7 @@ static int decode_list(struct decoder *decoder, const struct bt_field *field, vo
 	if (result != 0) {
 		return fail_at(decoder, path, result);
 	}
-	struct collector collector;
-	collector_init(&collector, &decoder->scratch, field->item_size);
+	struct collector collector = {.item_size = field->item_size};
 	struct bt_path item_path = {.parent = path, .step = BT_STEP_INDEX};
 	bool first = true;
 	for (;;) {
@@ -300,32 +227,6 @@ static int decode_list(struct decoder *decoder, const struct bt_field *field, vo
 	return 0;
 }
 
-static int next_key(struct decoder *decoder, bool *first, bool *out_more, struct bt_str *out_key)
-{
-	struct bt_json_raw_string raw = {0};
-	int result = bt_json_next_raw_member(decoder->reader, first, out_more, &raw, decoder->err);
-	if (result != 0 || !*out_more) {
-		return result;
-	}
-	if (raw.length > BT_JSON_STRING_BYTES_MAX / 3) {
-		/* replacing invalid bytes can triple the length */
-		return bt_error_set(decoder->err, BERTH_ERR_TOO_LARGE,
-			"key of %zu bytes is longer than %u", raw.length,
-			BT_JSON_STRING_BYTES_MAX / 3);
-	}
-	if (raw.plain) {
-		*out_key = bt_arena_str(
-			decoder->arena, (struct bt_str){raw.data, (uint32_t)raw.length});
-		return 0;
-	}
-	size_t length = bt_json_unescape(raw.data, raw.length, NULL);
-	char *text = bt_arena_alloc_bytes(decoder->arena, length + 1);
-	(void)bt_json_unescape(raw.data, raw.length, text); /* returns the measured length */
-	text[length] = '\0';
-	*out_key = (struct bt_str){text, (uint32_t)length};
-	return 0;
-}
-
 static int decode_map(struct decoder *decoder, const struct bt_field *field, void *out,
 	const struct bt_path *path)
 {
@@ -333,8 +234,7 @@ static int decode_map(struct decoder *decoder, const struct bt_field *field, voi
 	if (result != 0) {
 		return fail_at(decoder, path, result);
 	}
-	struct collector collector;
-	collector_init(&collector, &decoder->scratch, field->item_size);
+	struct collector collector = {.item_size = field->item_size};
 	struct bt_any_list earlier = bt_load_list(out);
 	for (uint32_t i = 0; i < earlier.count; i++) {
 		/*
@@ -354,7 +254,8 @@ static int decode_map(struct decoder *decoder, const struct bt_field *field, voi
 	for (;;) {
 		bool more = false;
 		void *entry = NULL;
-		result = next_key(decoder, &first, &more, &item_path.name);
+		result = bt_json_next_member(decoder->reader, &first, decoder->arena, &more,
+			&item_path.name, decoder->err);
 		if (result == 0 && more) {
 			result = add_item(decoder, &collector, &entry);
 		}
@@ -364,7 +265,7 @@ static int decode_map(struct decoder *decoder, const struct bt_field *field, voi
 		if (!more) {
 			break;
 		}
-		bt_store_str(entry, item_path.name);
+		bt_store_str(entry, bt_arena_str(decoder->arena, item_path.name));
 		result = decode_item(
 			decoder, field, bt_field_at(entry, field->value_offset), &item_path);
 		if (result != 0) {
@@ -484,23 +385,6 @@ static int decode_member(struct decoder *decoder, const struct bt_message *messa
 	return fail_at(decoder, &unknown, result);
 }
 
-/**
- * Decodes a member whose name has escapes or invalid UTF-8. This is a separate function, so that
- * the buffer does not take stack on each level of nesting.
- */
-BT_COLD static int decode_escaped_member(struct decoder *decoder, const struct bt_message *message,
-	const struct bt_json_raw_string *raw, uint32_t *hint, void *out, const struct bt_path *path)
-{
-	char buffer[3 * RAW_NAME_BYTES_MAX]; /* one invalid byte becomes three */
-	/* a name too long for any table stays undecoded: it matches no row */
-	struct bt_str name = {raw->data, (uint32_t)raw->length};
-	if (raw->length <= RAW_NAME_BYTES_MAX) {
-		name = (struct bt_str){
-			buffer, (uint32_t)bt_json_unescape(raw->data, raw->length, buffer)};
-	}
-	return decode_member(decoder, message, name, hint, out, path);
-}
-
 static int decode_members(struct decoder *decoder, const struct bt_message *message, void *out,
 	const struct bt_path *path)
 {
@@ -512,21 +396,16 @@ static int decode_members(struct decoder *decoder, const struct bt_message *mess
 	uint32_t hint = 0;
 	for (;;) {
 		bool more = false;
-		struct bt_json_raw_string raw;
-		result =
-			bt_json_next_raw_member(decoder->reader, &first, &more, &raw, decoder->err);
+		struct bt_str name = {NULL, 0};
+		result = bt_json_next_member(
+			decoder->reader, &first, &decoder->scratch, &more, &name, decoder->err);
 		if (result != 0) {
 			return fail_at(decoder, path, result);
 		}
 		if (!more) {
 			return 0;
 		}
-		if (BT_LIKELY(raw.plain)) {
-			struct bt_str name = {raw.data, (uint32_t)raw.length};
-			result = decode_member(decoder, message, name, &hint, out, path);
-		} else {
-			result = decode_escaped_member(decoder, message, &raw, &hint, out, path);
-		}
+		result = decode_member(decoder, message, name, &hint, out, path);
 		if (result != 0) {
 			return result;
 		}
@@ -543,8 +422,7 @@ int bt_message_decode_json(const struct bt_message *message, struct bt_json_read
 		.item_bytes_left = BT_MESSAGE_ITEM_BYTES_MAX,
 		.err = err,
 	};
-	decoder.scratch.bottom = init_block(scratch, sizeof(scratch), NULL);
-	decoder.scratch.top = decoder.scratch.bottom;
+	bt_arena_init_with(&decoder.scratch, scratch, sizeof(scratch));
 	enum bt_json_type type;
 	int result = bt_json_peek(reader, &type, err);
 	if (result == 0 && type == BT_JSON_NULL) {
@@ -552,6 +430,6 @@ int bt_message_decode_json(const struct bt_message *message, struct bt_json_read
 	} else if (result == 0) {
 		result = decode_members(&decoder, message, out, NULL);
 	}
-	pop(&decoder.scratch, decoder.scratch.bottom, 0);
+	bt_arena_finish(&decoder.scratch);
 	return result;
 }

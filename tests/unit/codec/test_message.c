@@ -451,7 +451,7 @@ START_TEST(test_message__limits)
 	json = repeated("{\"raw\":\"", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", too_long, "\"}");
 	check_too_large(&json, "raw: value of ");
 	json = repeated("{\"strMap\":{\"", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", too_long, "\":1}}");
-	check_too_large(&json, "strMap: key of ");
+	check_too_large(&json, "strMap: string of ");
 	json = repeated("{\"messageList\":[{}", ",{}", 26u << 20, "]}");
 	check_too_large(&json, "messageList: list elements and map entries need more than ");
 	/* a map field that occurs 50000 times, each with a new key */
@@ -462,7 +462,7 @@ START_TEST(test_message__limits)
 	}
 	bt_strbuf_append_c(&many, "}");
 	check_too_large(&many, "strMap: list elements and map entries need more than ");
-	/* values that are not stored, and their names, have no size limit */
+	/* values that are not stored have no size limit, and their names take no memory */
 	struct bt_arena arena = {0};
 	struct sample value;
 	json = repeated("{\"unknown\":\"", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", too_long, "\"}");
