@@ -3,8 +3,6 @@
 
 #include <string.h>
 
-static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-
 static uint32_t skip_breaks(struct bt_str text, uint32_t at)
 {
 	while (at < text.length && (text.data[at] == '\n' || text.data[at] == '\r')) {
@@ -95,30 +93,31 @@ int bt_base64_decode(struct bt_str text, struct bt_arena *arena, struct bt_str *
 	return 0;
 }
 
-void bt_base64_encode(struct bt_str bytes, struct bt_strbuf *out)
+/** Appends the digits of all bytes, without padding. Returns the number of digits. */
+static uint32_t encode(struct bt_str bytes, const char *digits, struct bt_strbuf *out)
 {
-	for (uint32_t i = 0; i < bytes.length; i += 3) {
-		uint32_t left = bytes.length - i;
-		uint32_t group = (uint32_t)(unsigned char)bytes.data[i] << 16;
-		char digits[4] = {0};
-		if (left > 1) {
-			group |= (uint32_t)(unsigned char)bytes.data[i + 1] << 8;
-		}
-		if (left > 2) {
-			group |= (uint32_t)(unsigned char)bytes.data[i + 2];
-		}
-		digits[0] = alphabet[group >> 18 & 63];
-		digits[1] = alphabet[group >> 12 & 63];
-		digits[2] = alphabet[group >> 6 & 63];
-		digits[3] = alphabet[group & 63];
-		bt_strbuf_append(out, digits, left > 2 ? 4 : left + 1);
-		if (left < 3) {
-			bt_strbuf_append(out, "==", 3 - left);
+	size_t start = out->length;
+	uint32_t word = 0;
+	uint32_t bits = 0;
+	for (uint32_t i = 0; i < bytes.length; i++) {
+		word = word << 8 | (uint8_t)bytes.data[i];
+		for (bits += 8; bits >= 6; bits -= 6) {
+			bt_strbuf_append_char(out, digits[word >> (bits - 6) & 63]);
 		}
 	}
+	if (bits != 0) {
+		bt_strbuf_append_char(out, digits[word << (6 - bits) & 63]);
+	}
+	return (uint32_t)(out->length - start);
 }
 
-/* --- URL alphabet --- */
+void bt_base64_encode(struct bt_str bytes, struct bt_strbuf *out)
+{
+	static const char digits[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	uint32_t count = encode(bytes, digits, out);
+	bt_strbuf_append(out, "==", -count % 4);
+}
 
 static const char url_alphabet[] =
 	"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
@@ -150,15 +149,5 @@ bool bt_base64_url_decode(struct bt_str text, struct bt_arena *arena, struct bt_
 
 void bt_base64_url_encode(struct bt_str bytes, struct bt_strbuf *out)
 {
-	uint32_t word = 0;
-	uint32_t bits = 0;
-	for (uint32_t i = 0; i < bytes.length; i++) {
-		word = word << 8 | (uint8_t)bytes.data[i];
-		for (bits += 8; bits >= 6; bits -= 6) {
-			bt_strbuf_append_char(out, url_alphabet[word >> (bits - 6) & 63]);
-		}
-	}
-	if (bits != 0) {
-		bt_strbuf_append_char(out, url_alphabet[word << (6 - bits) & 63]);
-	}
+	(void)encode(bytes, url_alphabet, out); /* URLs take no padding */
 }

@@ -73,16 +73,11 @@ static struct bt_str next_segment(struct patch *patch, struct bt_str *path)
 /** Parses an array index: digits without leading zeros. */
 static bool index_of(struct bt_str segment, uint32_t *out_index)
 {
-	uint64_t index = 0;
-	if (segment.length == 0 || segment.length > 9 ||
-		(segment.length > 1 && segment.data[0] == '0')) {
+	int64_t index;
+	if (!bt_str_is_digits(segment) || segment.length > 9 ||
+		(segment.length > 1 && segment.data[0] == '0') ||
+		!bt_str_parse_int64(segment, &index)) {
 		return false;
-	}
-	for (uint32_t i = 0; i < segment.length; i++) {
-		if (segment.data[i] < '0' || segment.data[i] > '9') {
-			return false;
-		}
-		index = index * 10 + (uint64_t)(segment.data[i] - '0');
 	}
 	*out_index = (uint32_t)index;
 	return true;
