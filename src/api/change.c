@@ -53,31 +53,9 @@ bool bt_resource_list_equal(const struct bt_resource_list *a, const struct bt_re
 	return true;
 }
 
-static bool times_equal(const struct bt_time *a, const struct bt_time *b)
-{
-	if (a == NULL || b == NULL) {
-		return a == b;
-	}
-	return bt_time_compare(a, b) == 0;
-}
-
 bool bt_taint_list_equal(const bt_taint_list *a, const bt_taint_list *b)
 {
-	if (a->count != b->count) {
-		return false;
-	}
-	for (uint32_t i = 0; i < a->count; i++) {
-		const struct bt_taint *left = &a->items[i];
-		const struct bt_taint *right = &b->items[i];
-
-		if (!bt_str_equal(left->key, right->key) ||
-			!bt_str_equal(left->value, right->value) ||
-			!bt_str_equal(left->effect, right->effect) ||
-			!times_equal(left->time_added, right->time_added)) {
-			return false;
-		}
-	}
-	return true;
+	return bt_message_lists_equal(&bt_taint_message, a, b);
 }
 
 /** Returns true if the new effective requests lack an old resource or request less of it. */
@@ -101,49 +79,24 @@ static bool scaled_down(const struct bt_pod *old_pod, const struct bt_pod *new_p
 	return false;
 }
 
-static bool claim_statuses_equal(const struct bt_pod_status *a, const struct bt_pod_status *b)
+/** Compares the claims that the resource claim controller and the scheduler made for the pod. */
+static bool claims_equal(const struct bt_pod_status *a, const struct bt_pod_status *b)
 {
-	if (a->resource_claim_statuses.count != b->resource_claim_statuses.count) {
+	const struct bt_pod_extended_resource_claim_status *left =
+		a->extended_resource_claim_status;
+	const struct bt_pod_extended_resource_claim_status *right =
+		b->extended_resource_claim_status;
+
+	if (!bt_message_lists_equal(&bt_pod_resource_claim_status_message,
+		    &a->resource_claim_statuses, &b->resource_claim_statuses)) {
 		return false;
 	}
-	for (uint32_t i = 0; i < a->resource_claim_statuses.count; i++) {
-		const struct bt_pod_resource_claim_status *left =
-			&a->resource_claim_statuses.items[i];
-		const struct bt_pod_resource_claim_status *right =
-			&b->resource_claim_statuses.items[i];
-
-		if (!bt_str_equal(left->name, right->name) ||
-			!bt_str_nullable_equal(
-				left->resource_claim_name, right->resource_claim_name)) {
-			return false;
-		}
+	if (left == NULL || right == NULL) {
+		return left == right;
 	}
-	return true;
-}
-
-static bool extended_claims_equal(const struct bt_pod_extended_resource_claim_status *a,
-	const struct bt_pod_extended_resource_claim_status *b)
-{
-	if (a == NULL || b == NULL) {
-		return a == b;
-	}
-	if (!bt_str_equal(a->resource_claim_name, b->resource_claim_name) ||
-		a->request_mappings.count != b->request_mappings.count) {
-		return false;
-	}
-	for (uint32_t i = 0; i < a->request_mappings.count; i++) {
-		const struct bt_container_extended_resource_request *left =
-			&a->request_mappings.items[i];
-		const struct bt_container_extended_resource_request *right =
-			&b->request_mappings.items[i];
-
-		if (!bt_str_equal(left->container_name, right->container_name) ||
-			!bt_str_equal(left->resource_name, right->resource_name) ||
-			!bt_str_equal(left->request_name, right->request_name)) {
-			return false;
-		}
-	}
-	return true;
+	return bt_str_equal(left->resource_claim_name, right->resource_claim_name) &&
+		bt_message_lists_equal(&bt_container_extended_resource_request_message,
+			&left->request_mappings, &right->request_mappings);
 }
 
 struct bt_change_events bt_pod_change_events(const struct bt_pod *old_pod,
@@ -165,9 +118,7 @@ struct bt_change_events bt_pod_change_events(const struct bt_pod *old_pod,
 		add_event(&events, BT_ACTION_UPDATE_POD_TOLERATION);
 	}
 	if (gates->dynamic_resource_allocation &&
-		(!claim_statuses_equal(&old_pod->status, &new_pod->status) ||
-			!extended_claims_equal(old_pod->status.extended_resource_claim_status,
-				new_pod->status.extended_resource_claim_status))) {
+		!claims_equal(&old_pod->status, &new_pod->status)) {
 		add_event(&events, BT_ACTION_UPDATE_POD_GENERATED_RESOURCE_CLAIM);
 	}
 	if (events.count == 0) {
@@ -176,63 +127,47 @@ struct bt_change_events bt_pod_change_events(const struct bt_pod *old_pod,
 	return events;
 }
 
-struct condition_order {
-	const struct bt_node_condition *condition;
-	uint32_t position;
-};
-
-static int compare_conditions(const void *a, const void *b)
-{
-	const struct condition_order *left = a;
-	const struct condition_order *right = b;
-	int order = bt_str_compare(left->condition->type, right->condition->type);
-
-	return order != 0 ? order
-			  : (left->position > right->position) - (left->position < right->position);
-}
-
 /**
- * Sets *out to the conditions, sorted by type; for each type the last condition counts. Returns the
- * number of entries.
+ * Sets *out to the types of the conditions, sorted, each with the index of the last condition of
+ * this type. Returns the number of types.
  */
-static uint32_t condition_map(
-	const struct bt_node_status *status, struct bt_arena *arena, struct condition_order **out)
+static uint32_t condition_types(
+	const struct bt_node_status *status, struct bt_arena *arena, struct bt_indexed_str **out)
 {
-	struct condition_order *items =
-		BT_ARENA_NEW_ARRAY(arena, struct condition_order, status->conditions.count);
+	uint32_t count = status->conditions.count;
+	struct bt_indexed_str *types = BT_ARENA_NEW_ARRAY(arena, struct bt_indexed_str, count);
 	uint32_t kept = 0;
 
-	for (uint32_t i = 0; i < status->conditions.count; i++) {
-		items[i] = (struct condition_order){&status->conditions.items[i], i};
+	for (uint32_t i = 0; i < count; i++) {
+		types[i] = (struct bt_indexed_str){status->conditions.items[i].type, i};
 	}
-	if (status->conditions.count != 0) {
-		qsort(items, status->conditions.count, sizeof(items[0]), compare_conditions);
+	if (count != 0) {
+		qsort(types, count, sizeof(types[0]), bt_indexed_str_compare_qsort);
 	}
-	for (uint32_t i = 0; i < status->conditions.count; i++) {
-		if (kept != 0 &&
-			bt_str_equal(items[kept - 1].condition->type, items[i].condition->type)) {
+	for (uint32_t i = 0; i < count; i++) {
+		if (kept != 0 && bt_str_equal(types[kept - 1].text, types[i].text)) {
 			kept--;
 		}
-		items[kept++] = items[i];
+		types[kept++] = types[i];
 	}
-	*out = items;
+	*out = types;
 	return kept;
 }
 
 static bool conditions_equal(
 	const struct bt_node_status *a, const struct bt_node_status *b, struct bt_arena *arena)
 {
-	struct condition_order *left;
-	struct condition_order *right;
-	uint32_t left_count = condition_map(a, arena, &left);
-	uint32_t right_count = condition_map(b, arena, &right);
+	struct bt_indexed_str *left;
+	struct bt_indexed_str *right;
+	uint32_t count = condition_types(a, arena, &left);
 
-	if (left_count != right_count) {
+	if (count != condition_types(b, arena, &right)) {
 		return false;
 	}
-	for (uint32_t i = 0; i < left_count; i++) {
-		if (!bt_str_equal(left[i].condition->type, right[i].condition->type) ||
-			!bt_str_equal(left[i].condition->status, right[i].condition->status)) {
+	for (uint32_t i = 0; i < count; i++) {
+		if (!bt_str_equal(left[i].text, right[i].text) ||
+			!bt_str_equal(a->conditions.items[left[i].index].status,
+				b->conditions.items[right[i].index].status)) {
 			return false;
 		}
 	}

@@ -236,6 +236,8 @@ void bt_message_copy(
  * compared by `equal` of their type.
  */
 bool bt_message_equal(const struct bt_message *message, const void *a, const void *b);
+/** Compares two BT_LIST of messages, item by item. An absent list equals an empty one. */
+bool bt_message_lists_equal(const struct bt_message *message, const void *a, const void *b);
 /** Returns a hash of value; values that are equal by bt_message_equal have the same hash. */
 uint64_t bt_message_hash(const struct bt_message *message, uint64_t seed, const void *value);
 #endif

@@ -210,6 +210,22 @@ bool bt_message_equal(const struct bt_message *message, const void *a, const voi
 	return true;
 }
 
+bool bt_message_lists_equal(const struct bt_message *message, const void *a, const void *b)
+{
+	struct bt_any_list x = bt_load_list(a);
+	struct bt_any_list y = bt_load_list(b);
+	if (x.count != y.count) {
+		return false;
+	}
+	for (size_t i = 0; i < x.count; i++) {
+		if (!bt_message_equal(message, (const char *)x.items + i * message->size,
+			    (const char *)y.items + i * message->size)) {
+			return false;
+		}
+	}
+	return true;
+}
+
 static uint64_t hash_str(uint64_t hash, struct bt_str text)
 {
 	/* hash the length too, so that the boundary between two texts counts */
