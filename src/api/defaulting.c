@@ -104,14 +104,11 @@ static void merge_term(
 	}
 	struct bt_label_selector *selector = BT_ARENA_NEW(arena, struct bt_label_selector);
 	uint32_t count = term->label_selector->match_expressions.count;
-	struct bt_label_selector_requirement *items = BT_ARENA_NEW_ARRAY(arena,
-		struct bt_label_selector_requirement,
-		(size_t)count + term->match_label_keys.count + term->mismatch_label_keys.count);
+	struct bt_label_selector_requirement *items = bt_arena_copy_array(arena,
+		term->label_selector->match_expressions.items, count,
+		term->match_label_keys.count + term->mismatch_label_keys.count, sizeof(items[0]));
 
 	*selector = *term->label_selector;
-	if (count != 0) {
-		memcpy(items, selector->match_expressions.items, count * sizeof(items[0]));
-	}
 	count = add_requirements(items, count, &term->match_label_keys, BT_STR("In"), labels);
 	count = add_requirements(items, count, &term->mismatch_label_keys, BT_STR("NotIn"), labels);
 	selector->match_expressions.items = items;
@@ -194,8 +191,8 @@ static void round_list(struct bt_resource_list *list, struct bt_arena *arena)
 			continue;
 		}
 		if (copy == NULL) {
-			copy = BT_ARENA_NEW_ARRAY(arena, struct bt_resource_entry, list->count);
-			memcpy(copy, list->items, list->count * sizeof(copy[0]));
+			copy = bt_arena_copy_array(
+				arena, list->items, list->count, 0, sizeof(copy[0]));
 		}
 		copy[i].quantity = rounded;
 	}
@@ -243,52 +240,31 @@ static void add_missing(struct bt_resource_list *list, const struct bt_resource_
 	*list = (struct bt_resource_list){merged, count, true};
 }
 
-static bool container_changes(const struct bt_container *container, bool host_network)
+static void default_ports(bt_container_port_list *list, bool host_network, struct bt_arena *arena)
 {
-	struct bt_quantity rounded;
+	struct bt_container_port *copy = NULL;
 
-	for (uint32_t i = 0; i < container->ports.count; i++) {
-		const struct bt_container_port *port = &container->ports.items[i];
+	for (uint32_t i = 0; i < list->count; i++) {
+		struct bt_container_port port = list->items[i];
 
-		if (port->protocol.length == 0 || (host_network && port->host_port == 0)) {
-			return true;
+		if (port.protocol.length != 0 && !(host_network && port.host_port == 0)) {
+			continue;
 		}
-	}
-	for (uint32_t i = 0; i < container->resources.limits.count; i++) {
-		const struct bt_resource_entry *limit = &container->resources.limits.items[i];
-
-		if (bt_resource_list_find(&container->resources.requests, limit->name) == NULL ||
-			round_up(&limit->quantity, &rounded)) {
-			return true;
+		if (port.protocol.length == 0) {
+			port.protocol = BT_DEFAULT_CONTAINER_PORT_PROTOCOL;
 		}
-	}
-	for (uint32_t i = 0; i < container->resources.requests.count; i++) {
-		if (round_up(&container->resources.requests.items[i].quantity, &rounded)) {
-			return true;
+		if (host_network && port.host_port == 0) {
+			port.host_port = port.container_port;
 		}
-	}
-	return false;
-}
-
-static void default_ports(struct bt_container *container, bool host_network, struct bt_arena *arena)
-{
-	uint32_t count = container->ports.count;
-
-	if (count == 0) {
-		return;
-	}
-	struct bt_container_port *ports =
-		BT_ARENA_NEW_ARRAY(arena, struct bt_container_port, count);
-	memcpy(ports, container->ports.items, count * sizeof(ports[0]));
-	for (uint32_t i = 0; i < count; i++) {
-		if (ports[i].protocol.length == 0) {
-			ports[i].protocol = BT_DEFAULT_CONTAINER_PORT_PROTOCOL;
+		if (copy == NULL) {
+			copy = bt_arena_copy_array(
+				arena, list->items, list->count, 0, sizeof(copy[0]));
 		}
-		if (host_network && ports[i].host_port == 0) {
-			ports[i].host_port = ports[i].container_port;
-		}
+		copy[i] = port;
 	}
-	container->ports.items = ports;
+	if (copy != NULL) {
+		list->items = copy;
+	}
 }
 
 static void default_containers(bt_container_list *list, bool host_network, struct bt_arena *arena)
@@ -296,17 +272,26 @@ static void default_containers(bt_container_list *list, bool host_network, struc
 	struct bt_container *copy = NULL;
 
 	for (uint32_t i = 0; i < list->count; i++) {
-		if (!container_changes(&list->items[i], host_network)) {
+		const struct bt_container *before = &list->items[i];
+		struct bt_resource_requirements resources = before->resources;
+		bt_container_port_list ports = before->ports;
+
+		default_ports(&ports, host_network, arena);
+		round_list(&resources.limits, arena);
+		round_list(&resources.requests, arena);
+		add_missing(&resources.requests, &resources.limits, NULL, arena);
+		/* the steps replace the items that they change */
+		if (ports.items == before->ports.items &&
+			resources.limits.items == before->resources.limits.items &&
+			resources.requests.items == before->resources.requests.items) {
 			continue;
 		}
 		if (copy == NULL) {
-			copy = BT_ARENA_NEW_ARRAY(arena, struct bt_container, list->count);
-			memcpy(copy, list->items, list->count * sizeof(copy[0]));
+			copy = bt_arena_copy_array(
+				arena, list->items, list->count, 0, sizeof(copy[0]));
 		}
-		default_ports(&copy[i], host_network, arena);
-		round_list(&copy[i].resources.limits, arena);
-		round_list(&copy[i].resources.requests, arena);
-		add_missing(&copy[i].resources.requests, &copy[i].resources.limits, NULL, arena);
+		copy[i].ports = ports;
+		copy[i].resources = resources;
 	}
 	if (copy != NULL) {
 		list->items = copy;
