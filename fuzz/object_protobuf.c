@@ -37,7 +37,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	}
 	code = bt_object_decode_protobuf((enum bt_kind)(data[0] % BT_KIND__COUNT),
-		(struct bt_str){(const char *)data + 1, (uint32_t)(size - 1)}, &object, &err);
+		(struct bt_str){(const char *)data + 1, (uint32_t)(size - 1)}, NULL, &object, &err);
 	BT_ASSERT((code == 0) == (err.code == 0) && (code == 0) == (object != NULL));
 	if (object != NULL) {
 		check_object(object);

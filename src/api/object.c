@@ -267,33 +267,22 @@ static int peek_strings(struct bt_json_reader reader, const char *first_name,
 	return code;
 }
 
-/** Appends "<kind> <namespace>/<name>", as far as the broken object is readable. */
-static void describe(enum bt_kind kind, struct bt_json_reader reader, struct bt_strbuf *out)
+/** Prefixes the error with "<kind> <namespace>/<name>"; name "": with the kind only. */
+static int name_object(enum bt_kind kind, struct bt_str namespace_, struct bt_str name, int code,
+	struct berth_error *err)
 {
-	struct bt_arena arena = {0};
-	struct bt_str name = {NULL, 0};
-	struct bt_str namespace_ = {NULL, 0};
-	int code;
+	struct bt_strbuf what = {NULL, 0, 0};
 
-	bt_strbuf_append_c(out, bt_kind_info(kind)->name);
-	BT_JSON_EACH_MEMBER (&reader, &arena, name, code, NULL) {
-		if (bt_str_equal(name, BT_STR("metadata"))) {
-			name = (struct bt_str){NULL, 0};
-			(void)peek_strings(
-				reader, "name", &name, "namespace", &namespace_, &arena, NULL);
-			if (name.length != 0) {
-				bt_strbuf_append_char(out, ' ');
-			}
-			if (name.length != 0 && namespace_.length != 0) {
-				append_shown(out, namespace_);
-				bt_strbuf_append_char(out, '/');
-			}
-			append_shown(out, name);
-			break;
-		}
-		code = bt_json_skip(&reader, NULL, NULL);
+	bt_strbuf_append_c(&what, bt_kind_info(kind)->name);
+	if (name.length != 0) {
+		bt_strbuf_append_char(&what, ' ');
+		append_shown(&what, namespace_);
+		bt_strbuf_append_c(&what, namespace_.length != 0 ? "/" : "");
+		append_shown(&what, name);
 	}
-	bt_arena_finish(&arena);
+	code = bt_error_wrap(err, code, "%s", bt_strbuf_c(&what));
+	bt_strbuf_finish(&what);
+	return code;
 }
 
 int bt_object_decode_as(enum bt_kind kind, struct bt_json_reader *reader,
@@ -313,11 +302,14 @@ int bt_object_decode_as(enum bt_kind kind, struct bt_json_reader *reader,
 	int code = bt_message_decode_json(info->message, reader, &arena, value, err);
 
 	if (code != 0) {
-		struct bt_strbuf what = {NULL, 0, 0};
+		struct bt_str name = {NULL, 0};
+		struct bt_str namespace_ = {NULL, 0};
 
-		describe(kind, start, &what);
-		code = bt_error_wrap(err, code, "%s", bt_strbuf_c(&what));
-		bt_strbuf_finish(&what);
+		if (bt_json_seek(&start, "metadata")) {
+			(void)peek_strings(
+				start, "name", &name, "namespace", &namespace_, &arena, NULL);
+		}
+		code = name_object(kind, namespace_, name, code, err);
 		bt_arena_finish(&arena);
 		return code;
 	}
@@ -397,8 +389,8 @@ struct bt_object *bt_object_create_pod(
 }
 
 /** Decodes on the stack first, so that the kept copy can be allocated in its exact size. */
-int bt_object_decode_sharing(enum bt_kind kind, struct bt_str bytes, struct bt_pod_commons *commons,
-	struct bt_object **out_object, struct berth_error *err)
+int bt_object_decode_protobuf(enum bt_kind kind, struct bt_str bytes,
+	struct bt_pod_commons *commons, struct bt_object **out_object, struct berth_error *err)
 {
 	_Alignas(max_align_t) char memory[DECODED_BYTES];
 	const struct bt_kind_info *info = bt_kind_info(kind);
@@ -410,33 +402,16 @@ int bt_object_decode_sharing(enum bt_kind kind, struct bt_str bytes, struct bt_p
 	if (code == 0) {
 		*out_object = object_fitted(kind, value, NULL, commons, &arena);
 	} else {
-		struct bt_strbuf what = {NULL, 0, 0};
-
-		/* name the object in the error, as describe() does for JSON */
 		struct bt_wire_fields object;
 		struct bt_wire_fields meta;
+
 		(void)bt_wire_read_fields(bytes, &object, NULL);
 		(void)bt_wire_read_fields(object.texts[OBJECT_META], &meta, NULL);
-		struct bt_str name = meta.texts[META_NAME];
-		struct bt_str namespace_ = meta.texts[META_NAMESPACE];
-		bt_strbuf_append_c(&what, bt_kind_info(kind)->name);
-		if (name.length != 0) {
-			bt_strbuf_append_char(&what, ' ');
-			append_shown(&what, namespace_);
-			bt_strbuf_append_c(&what, namespace_.length != 0 ? "/" : "");
-			append_shown(&what, name);
-		}
-		code = bt_error_wrap(err, code, "%s", bt_strbuf_c(&what));
-		bt_strbuf_finish(&what);
+		code = name_object(
+			kind, meta.texts[META_NAMESPACE], meta.texts[META_NAME], code, err);
 	}
 	bt_arena_finish(&arena);
 	return code;
-}
-
-int bt_object_decode_protobuf(enum bt_kind kind, struct bt_str bytes, struct bt_object **out_object,
-	struct berth_error *err)
-{
-	return bt_object_decode_sharing(kind, bytes, NULL, out_object, err);
 }
 
 /** Kind and version of an object, as read from its text. */

@@ -145,15 +145,10 @@ BT_MUST_USE int bt_object_decode_metadata(enum bt_kind kind, struct bt_str json,
 	struct bt_object **out_object, struct berth_error *err);
 /**
  * Like bt_object_decode_as, but decodes protobuf. bytes: an envelope's member `raw`, or an item of
- * a list.
+ * a list. commons: borrowed; pods share their common part with recent pods, and objects are packed
+ * while all references are packable. NULL: no object is packed.
  */
 BT_MUST_USE int bt_object_decode_protobuf(enum bt_kind kind, struct bt_str bytes,
-	struct bt_object **out_object, struct berth_error *err);
-/**
- * As bt_object_decode_protobuf, but pods share their common part with recent pods, and objects are
- * packed while all references are packable. commons: borrowed.
- */
-BT_MUST_USE int bt_object_decode_sharing(enum bt_kind kind, struct bt_str bytes,
 	struct bt_pod_commons *commons, struct bt_object **out_object, struct berth_error *err);
 /**
  * Decodes a document that is one object with kind and apiVersion. BERTH_ERR_NOT_FOUND: unknown

@@ -55,7 +55,7 @@ static int take_part(
 			return 0;
 		}
 		if (list->is_protobuf) {
-			result = bt_object_decode_protobuf(list->kind, bytes, &object, err);
+			result = bt_object_decode_protobuf(list->kind, bytes, NULL, &object, err);
 		} else {
 			struct bt_json_reader reader;
 			bt_json_reader_init(&reader, bytes);

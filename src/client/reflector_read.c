@@ -213,7 +213,7 @@ static int decode_object(struct bt_reflector *reflector, struct bt_str bytes,
 		return options->decode_json(options->kind, bytes, out_object, err);
 	}
 	if (reflector->is_protobuf) {
-		return bt_object_decode_sharing(
+		return bt_object_decode_protobuf(
 			options->kind, bytes, options->commons, out_object, err);
 	}
 	bt_json_reader_init(&reader, bytes);

@@ -157,8 +157,8 @@ START_TEST(test_object_packing__nodes_are_packed_if_decoded_with_commons)
 	struct bt_object *plain;
 	struct bt_object *node;
 
-	ck_assert_int_eq(bt_object_decode_protobuf(BT_KIND_NODE, bytes, &plain, NULL), 0);
-	ck_assert_int_eq(bt_object_decode_sharing(BT_KIND_NODE, bytes, &commons, &node, NULL), 0);
+	ck_assert_int_eq(bt_object_decode_protobuf(BT_KIND_NODE, bytes, NULL, &plain, NULL), 0);
+	ck_assert_int_eq(bt_object_decode_protobuf(BT_KIND_NODE, bytes, &commons, &node, NULL), 0);
 	bt_object_allow_pack(plain);
 	bt_object_allow_pack(node);
 	ck_assert_ptr_nonnull(plain->value);
@@ -322,8 +322,8 @@ static struct bt_object *make_node(struct bt_pod_commons *commons, unsigned int 
 		add_message(&part, 4, &inner);
 	}
 	add_message(&bytes, 4, &part);
-	ck_assert_int_eq(
-		bt_object_decode_sharing(BT_KIND_NODE, bt_strbuf_str(&bytes), commons, &node, NULL),
+	ck_assert_int_eq(bt_object_decode_protobuf(
+				 BT_KIND_NODE, bt_strbuf_str(&bytes), commons, &node, NULL),
 		0);
 	bt_strbuf_finish(&part);
 	bt_strbuf_finish(&inner);

@@ -190,7 +190,7 @@ static struct bt_object *from_protobuf(enum bt_kind kind, struct bt_str bytes)
 	struct bt_object *object = NULL;
 	struct berth_error err = BERTH_ERROR_INIT;
 
-	if (bt_object_decode_protobuf(kind, bytes, &object, &err) != 0) {
+	if (bt_object_decode_protobuf(kind, bytes, NULL, &object, &err) != 0) {
 		ck_abort_msg("%s", berth_error_message(&err));
 	}
 	return object;
@@ -290,7 +290,7 @@ static const struct bt_pod *decoded_pod(
 {
 	struct berth_error err = BERTH_ERROR_INIT;
 	int code = bt_object_decode_protobuf(
-		BT_KIND_POD, (struct bt_str){bytes, (uint32_t)length}, out_object, &err);
+		BT_KIND_POD, (struct bt_str){bytes, (uint32_t)length}, NULL, out_object, &err);
 
 	ck_assert_msg(code == 0, "%s", berth_error_message(&err));
 	return bt_object_value(*out_object, BT_KIND_POD);
@@ -346,7 +346,7 @@ static void expect_failure(const char *bytes, size_t length, const char *message
 	struct bt_object *object = NULL;
 	struct berth_error err = BERTH_ERROR_INIT;
 	int code = bt_object_decode_protobuf(
-		BT_KIND_POD, (struct bt_str){bytes, (uint32_t)length}, &object, &err);
+		BT_KIND_POD, (struct bt_str){bytes, (uint32_t)length}, NULL, &object, &err);
 
 	ck_assert_msg(code != 0, "no %s", message);
 	ck_assert_str_eq(berth_error_message(&err), message);
@@ -394,8 +394,8 @@ START_TEST(test_object_protobuf__hostile_bytes)
 			continue;
 		}
 		bytes.data[bt_prng_below(&prng, bytes.length)] = (char)bt_prng_below(&prng, 256);
-		if (bt_object_decode_protobuf(BT_KIND_POD, bt_strbuf_str(&bytes), &object, NULL) ==
-			0) {
+		if (bt_object_decode_protobuf(
+			    BT_KIND_POD, bt_strbuf_str(&bytes), NULL, &object, NULL) == 0) {
 			understood++;
 			bt_object_release(object);
 		}
@@ -420,7 +420,7 @@ START_TEST(test_object_protobuf__costly_repetition)
 	}
 	bt_wire_close(&bytes, spec);
 	ck_assert_int_eq(
-		bt_object_decode_protobuf(BT_KIND_POD, bt_strbuf_str(&bytes), &object, &err),
+		bt_object_decode_protobuf(BT_KIND_POD, bt_strbuf_str(&bytes), NULL, &object, &err),
 		BERTH_ERR_TOO_LARGE);
 	ck_assert_str_eq(berth_error_message(&err),
 		"Pod: spec.containers: list elements and map entries need more than 268435456 "
@@ -474,7 +474,7 @@ static struct bt_object *check_sharing(struct bt_pod_commons *commons, struct bt
 	struct bt_object *alone = from_protobuf(BT_KIND_POD, bytes);
 	struct bt_object *object = NULL;
 
-	ck_assert_int_eq(bt_object_decode_sharing(BT_KIND_POD, bytes, commons, &object, NULL), 0);
+	ck_assert_int_eq(bt_object_decode_protobuf(BT_KIND_POD, bytes, commons, &object, NULL), 0);
 	if (!bt_message_equal(&bt_pod_message, alone->value, object->value)) {
 		(void)fprintf(stderr, "alone   %s\nsharing %s\n", shown(alone), shown(object));
 		ck_abort_msg("sharing changes a pod");
