@@ -142,6 +142,8 @@ extern const uint32_t bt_schema_message_count;
  * ...) are found under any version.
  */
 const struct bt_schema_message *bt_schema_find(struct bt_str api_version, struct bt_str kind);
+/** Whether the message is the root of a kind; a root also has the members kind and apiVersion. */
+bool bt_schema_is_root(const struct bt_schema_message *message);
 /**
  * Returns the field with this JSON name, which may be a field of an inline message. NULL: the
  * message has no such field. *out_inline is the inline field that contains the result; NULL: the

@@ -27,8 +27,6 @@ uint32_t bt_schema_place_count(const struct bt_schema_message *message);
 /** Finds a member by its name. hint: index to try first. false: the message has no such member. */
 bool bt_schema_locate(const struct bt_schema_message *message, struct bt_str name, uint32_t hint,
 	struct bt_schema_place *out_place);
-/** Whether the message is the root of a kind; a root also has the members kind and apiVersion. */
-bool bt_schema_is_root(const struct bt_schema_message *message);
 
 static inline struct bt_str bt_schema_field_name(const struct bt_schema_field *field)
 {

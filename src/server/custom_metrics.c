@@ -6,17 +6,11 @@
 #include "codec/json_edit.h"
 #include "server/usage.h"
 
-const char *const bt_custom_metrics_groups[] = {
-	"custom.metrics.k8s.io", "external.metrics.k8s.io", NULL};
-
-const char *const *bt_custom_metrics_versions(struct bt_str group)
-{
-	static const char *const custom[] = {"v1beta2", "v1beta1", NULL};
-
-	return bt_str_equal_c(group, bt_custom_metrics_groups[0])    ? custom
-		: bt_str_equal_c(group, bt_custom_metrics_groups[1]) ? custom + 1 /* v1beta1 only */
-								     : NULL;
-}
+const struct bt_custom_metrics_version bt_custom_metrics_versions[BT_CUSTOM_METRICS_VERSIONS] = {
+	{"custom.metrics.k8s.io", "v1beta2"},
+	{"custom.metrics.k8s.io", "v1beta1"},
+	{BT_EXTERNAL_METRICS_GROUP, "v1beta1"},
+};
 
 /**
  * Cuts the text before the separator off `*rest`, and trims the blanks around the cut text. false:

@@ -20,13 +20,17 @@
 /** Annotation of a Namespace with the metrics that belong to no object of the cluster. */
 #define BT_ANNOTATION_EXTERNAL_METRICS "berth.dev/external-metrics"
 
-/**
- * Returns the versions that this group serves, preferred version first, NULL at the end. Returns
- * NULL if `group` is none of bt_custom_metrics_groups.
- */
-const char *const *bt_custom_metrics_versions(struct bt_str group);
-/** "custom.metrics.k8s.io", "external.metrics.k8s.io"; NULL at the end. */
-extern const char *const bt_custom_metrics_groups[];
+#define BT_EXTERNAL_METRICS_GROUP "external.metrics.k8s.io"
+#define BT_CUSTOM_METRICS_VERSIONS 3
+
+/** A served version of custom or external metrics. */
+struct bt_custom_metrics_version {
+	const char *group;
+	const char *version;
+};
+/** The preferred version of each group comes first. */
+extern const struct bt_custom_metrics_version
+	bt_custom_metrics_versions[BT_CUSTOM_METRICS_VERSIONS];
 
 struct bt_custom_metric {
 	struct bt_str name;

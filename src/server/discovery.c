@@ -35,26 +35,37 @@ static bool is_own_version(const struct bt_api_resource *resource, struct bt_dis
 		strcmp(kind.version, resource->version) == 0;
 }
 
-static bool is_listed(const struct bt_api_resource *resource)
+const struct bt_served_version *bt_served_versions(
+	const struct bt_resources *resources, struct bt_arena *arena, uint32_t *out_count)
 {
-	return resource != NULL && (resource->flags & BT_RESOURCE_HIDDEN) == 0;
-}
-
-/*
- * Returns whether the resource at `index` is the first listed resource of its group. `of_version`:
- * of its group and version.
- */
-static bool is_first(const struct bt_resources *resources, uint32_t index, bool of_version)
-{
-	const struct bt_api_resource *resource = bt_resources_at(resources, index);
-	for (uint32_t i = 0; i < index; i++) {
-		const struct bt_api_resource *other = bt_resources_at(resources, i);
-		if (is_listed(other) && strcmp(other->group, resource->group) == 0 &&
-			(!of_version || strcmp(other->version, resource->version) == 0)) {
-			return false;
+	uint32_t resource_count = bt_resources_count(resources);
+	struct bt_served_version *versions = BT_ARENA_NEW_ARRAY(
+		arena, struct bt_served_version, resource_count + BT_CUSTOM_METRICS_VERSIONS);
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < resource_count; i++) {
+		const struct bt_api_resource *resource = bt_resources_at(resources, i);
+		bool is_new = (resource->flags & BT_RESOURCE_HIDDEN) == 0;
+		bool is_new_group = true;
+		for (uint32_t k = 0; k < count; k++) {
+			if (strcmp(versions[k].group, resource->group) == 0) {
+				is_new_group = false;
+				is_new = is_new &&
+					strcmp(versions[k].version, resource->version) != 0;
+			}
+		}
+		if (is_new) {
+			versions[count++] = (struct bt_served_version){
+				resource->group, resource->version, is_new_group, true};
 		}
 	}
-	return is_listed(resource);
+	for (uint32_t i = 0; i < BT_CUSTOM_METRICS_VERSIONS; i++) {
+		const struct bt_custom_metrics_version *row = &bt_custom_metrics_versions[i];
+		bool is_new_group = strcmp(versions[count - 1].group, row->group) != 0;
+		versions[count++] =
+			(struct bt_served_version){row->group, row->version, is_new_group, false};
+	}
+	*out_count = count;
+	return versions;
 }
 
 struct bt_json_value *bt_discovery_core(struct bt_str address, struct bt_arena *arena)
@@ -66,63 +77,45 @@ struct bt_json_value *bt_discovery_core(struct bt_str address, struct bt_arena *
 }
 
 static struct bt_json_value *version_entry(
-	const char *group, const char *version, struct bt_arena *arena)
+	const struct bt_served_version *version, struct bt_arena *arena)
 {
 	return bt_json_put(arena, NULL, "{groupVersion: %s, version: %c}",
-		bt_arena_printf(arena, "%s%s%s", group, group[0] != '\0' ? "/" : "", version),
-		version);
+		bt_arena_printf(arena, "%s%s%s", version->group,
+			version->group[0] != '\0' ? "/" : "", version->version),
+		version->version);
 }
 
-/* Writes "name", "versions" and "preferredVersion" for the group of the resource at `index`. */
-static void fill_group(const struct bt_resources *resources, uint32_t index,
+/* Adds "name", "versions" and "preferredVersion" of a group to an object. */
+static struct bt_json_value *fill_group(const struct bt_resources *resources, struct bt_str group,
 	struct bt_json_value *object, struct bt_arena *arena)
 {
-	const struct bt_api_resource *first = bt_resources_at(resources, index);
-	bt_json_set_c(arena, object, "name", first->group);
-	struct bt_json_value *versions = bt_json_ensure_array(arena, object, "versions");
-	for (uint32_t i = index; i < bt_resources_count(resources); i++) {
-		const struct bt_api_resource *resource = bt_resources_at(resources, i);
-		if (is_listed(resource) && strcmp(resource->group, first->group) == 0 &&
-			is_first(resources, i, true)) {
-			bt_json_append(arena, versions,
-				version_entry(resource->group, resource->version, arena));
+	struct bt_json_value *entries = bt_json_new(arena, BT_JSON_ARRAY);
+	struct bt_json_value *preferred = NULL;
+	uint32_t count;
+	const struct bt_served_version *versions = bt_served_versions(resources, arena, &count);
+	for (uint32_t i = 0; i < count; i++) {
+		if (bt_str_equal_c(group, versions[i].group)) {
+			bt_json_append(arena, entries, version_entry(&versions[i], arena));
+			if (preferred == NULL) {
+				preferred = version_entry(&versions[i], arena);
+			}
 		}
 	}
-	bt_json_set_value(arena, object, "preferredVersion",
-		version_entry(first->group, first->version, arena));
-}
-
-/* Writes a group of custom metrics, which has no resources in the registry. */
-static void fill_custom_metrics(
-	const char *group, struct bt_json_value *object, struct bt_arena *arena)
-{
-	const char *const *versions = bt_custom_metrics_versions(bt_str_from(group));
-	bt_json_set_c(arena, object, "name", group);
-	bt_json_set_value(
-		arena, object, "preferredVersion", version_entry(group, versions[0], arena));
-	for (uint32_t i = 0; versions[i] != NULL; i++) {
-		bt_json_append(arena, bt_json_ensure_array(arena, object, "versions"),
-			version_entry(group, versions[i], arena));
-	}
+	return bt_json_put(arena, object, "{name: %s, versions: %v, preferredVersion: %v}", group,
+		entries, preferred);
 }
 
 struct bt_json_value *bt_discovery_groups(
 	const struct bt_resources *resources, struct bt_arena *arena)
 {
 	struct bt_json_value *groups = bt_json_new(arena, BT_JSON_ARRAY);
-	for (uint32_t i = 0; i < bt_resources_count(resources); i++) {
-		const struct bt_api_resource *resource = bt_resources_at(resources, i);
-		if (is_listed(resource) && resource->group[0] != '\0' &&
-			is_first(resources, i, false)) {
-			struct bt_json_value *group = bt_json_new(arena, BT_JSON_OBJECT);
-			fill_group(resources, i, group, arena);
-			bt_json_append(arena, groups, group);
+	uint32_t count;
+	const struct bt_served_version *versions = bt_served_versions(resources, arena, &count);
+	for (uint32_t i = 0; i < count; i++) {
+		if (versions[i].is_first_of_group && versions[i].group[0] != '\0') {
+			bt_json_append(arena, groups,
+				fill_group(resources, bt_str_from(versions[i].group), NULL, arena));
 		}
-	}
-	for (uint32_t i = 0; bt_custom_metrics_groups[i] != NULL; i++) {
-		struct bt_json_value *group = bt_json_new(arena, BT_JSON_OBJECT);
-		fill_custom_metrics(bt_custom_metrics_groups[i], group, arena);
-		bt_json_append(arena, groups, group);
 	}
 	return bt_json_put(
 		arena, NULL, "{kind: 'APIGroupList', apiVersion: 'v1', groups: %v}", groups);
@@ -131,17 +124,8 @@ struct bt_json_value *bt_discovery_groups(
 struct bt_json_value *bt_discovery_group(
 	const struct bt_resources *resources, struct bt_str group, struct bt_arena *arena)
 {
-	struct bt_json_value *object =
-		bt_json_put(arena, NULL, "{kind: 'APIGroup', apiVersion: 'v1'}");
-	for (uint32_t i = 0; i < bt_resources_count(resources); i++) {
-		const struct bt_api_resource *resource = bt_resources_at(resources, i);
-		if (is_listed(resource) && bt_str_equal_c(group, resource->group)) {
-			fill_group(resources, i, object, arena);
-			return object;
-		}
-	}
-	fill_custom_metrics(bt_arena_printf(arena, "%.*s", BT_STR_ARG(group)).data, object, arena);
-	return object;
+	return fill_group(resources, bt_arena_str(arena, group),
+		bt_json_put(arena, NULL, "{kind: 'APIGroup', apiVersion: 'v1'}"), arena);
 }
 
 /*
@@ -188,7 +172,8 @@ struct bt_json_value *bt_discovery_resources(const struct bt_resources *resource
 	struct bt_json_value *list = bt_json_new(arena, BT_JSON_ARRAY);
 	for (uint32_t i = 0; i < bt_resources_count(resources); i++) {
 		const struct bt_api_resource *resource = bt_resources_at(resources, i);
-		if (!is_listed(resource) || !bt_str_equal_c(group, resource->group) ||
+		if ((resource->flags & BT_RESOURCE_HIDDEN) != 0 ||
+			!bt_str_equal_c(group, resource->group) ||
 			!bt_str_equal_c(version, resource->version)) {
 			continue;
 		}
@@ -260,51 +245,42 @@ static struct bt_json_value *aggregated_resource(
 	return entry;
 }
 
+/* Returns the entry of one version; without resources for a version of custom metrics. */
+static struct bt_json_value *aggregated_version(const struct bt_resources *resources,
+	const struct bt_served_version *version, struct bt_arena *arena)
+{
+	struct bt_json_value *list = NULL;
+	for (uint32_t i = 0; version->has_resources && i < bt_resources_count(resources); i++) {
+		const struct bt_api_resource *resource = bt_resources_at(resources, i);
+		if ((resource->flags & BT_RESOURCE_HIDDEN) == 0 &&
+			strcmp(resource->group, version->group) == 0 &&
+			strcmp(resource->version, version->version) == 0) {
+			list = bt_json_put(
+				arena, list, "[%v]", aggregated_resource(resource, arena));
+		}
+	}
+	return bt_json_put(arena, NULL, "{version: %c, resources: %v, freshness: 'Current'}",
+		version->version, list);
+}
+
 struct bt_json_value *bt_discovery_aggregated(const struct bt_resources *resources, bool is_core,
 	enum bt_discovery_form form, struct bt_arena *arena)
 {
 	struct bt_json_value *items = bt_json_new(arena, BT_JSON_ARRAY);
-	uint32_t count = bt_resources_count(resources);
+	uint32_t count;
+	const struct bt_served_version *versions = bt_served_versions(resources, arena, &count);
 	for (uint32_t i = 0; i < count; i++) {
-		if (!is_first(resources, i, false)) {
+		const char *group = versions[i].group;
+		if (!versions[i].is_first_of_group || (group[0] == '\0') != is_core) {
 			continue;
 		}
-		const char *group = bt_resources_at(resources, i)->group;
-		if ((group[0] == '\0') != is_core) {
-			continue;
-		}
-		struct bt_json_value *versions = bt_json_new(arena, BT_JSON_ARRAY);
-		for (uint32_t j = i; j < count; j++) {
-			if (is_first(resources, j, true) &&
-				strcmp(bt_resources_at(resources, j)->group, group) == 0) {
-				const struct bt_api_resource *first = bt_resources_at(resources, j);
-				struct bt_json_value *list = bt_json_new(arena, BT_JSON_ARRAY);
-				for (uint32_t k = j; k < count; k++) {
-					const struct bt_api_resource *resource =
-						bt_resources_at(resources, k);
-					if (is_listed(resource) &&
-						strcmp(resource->group, first->group) == 0 &&
-						strcmp(resource->version, first->version) == 0) {
-						bt_json_append(arena, list,
-							aggregated_resource(resource, arena));
-					}
-				}
-				bt_json_put(arena, versions,
-					"[{version: %c, resources: %v, freshness: 'Current'}]",
-					first->version, list);
-			}
-		}
-		bt_json_put(arena, items, "[{metadata: {name: %c}, versions: %v}]",
-			is_core ? NULL : group, versions);
-	}
-	for (uint32_t i = 0; !is_core && bt_custom_metrics_groups[i] != NULL; i++) {
-		const char *name = bt_custom_metrics_groups[i];
-		const char *const *names = bt_custom_metrics_versions(bt_str_from(name));
 		struct bt_json_value *item =
-			bt_json_put(arena, NULL, "{metadata: {name: %c}}", name);
-		for (uint32_t k = 0; names[k] != NULL; k++) {
-			bt_json_put(arena, item,
-				"{versions: [{version: %c, freshness: 'Current'}]}", names[k]);
+			bt_json_put(arena, NULL, "{metadata: {name: %c}}", is_core ? NULL : group);
+		for (uint32_t k = i; k < count; k++) {
+			if (strcmp(versions[k].group, group) == 0) {
+				bt_json_put(arena, item, "{versions: [%v]}",
+					aggregated_version(resources, &versions[k], arena));
+			}
 		}
 		bt_json_append(arena, items, item);
 	}
@@ -318,18 +294,19 @@ struct bt_json_value *bt_discovery_paths(
 	const struct bt_resources *resources, struct bt_arena *arena)
 {
 	struct bt_json_value *paths = bt_json_put(arena, NULL, "['/api', '/api/v1', '/apis']");
-	for (uint32_t i = 0; i < bt_resources_count(resources); i++) {
-		const struct bt_api_resource *resource = bt_resources_at(resources, i);
-		if (!is_listed(resource) || resource->group[0] == '\0' ||
-			!is_first(resources, i, true)) {
+	uint32_t count;
+	const struct bt_served_version *versions = bt_served_versions(resources, arena, &count);
+	for (uint32_t i = 0; i < count; i++) {
+		const char *group = versions[i].group;
+		if (group[0] == '\0' || !versions[i].has_resources) {
 			continue;
 		}
-		if (is_first(resources, i, false)) {
-			bt_json_put(arena, paths, "[%s]",
-				bt_arena_printf(arena, "/apis/%s", resource->group));
+		if (versions[i].is_first_of_group) {
+			bt_json_put(
+				arena, paths, "[%s]", bt_arena_printf(arena, "/apis/%s", group));
 		}
 		bt_json_put(arena, paths, "[%s]",
-			bt_arena_printf(arena, "/apis/%s/%s", resource->group, resource->version));
+			bt_arena_printf(arena, "/apis/%s/%s", group, versions[i].version));
 	}
 	return bt_json_put(arena, NULL, "{paths: %v}",
 		bt_json_put(arena, paths,

@@ -4,6 +4,18 @@
 /** Discovery documents. Spec: 14 section 6. */
 #include "server/media.h"
 
+/** A served group and version. */
+struct bt_served_version {
+	const char *group; /* "" for the core group */
+	const char *version;
+	bool is_first_of_group; /* the preferred version */
+	bool has_resources;     /* false: a version of custom metrics */
+};
+
+/** Returns the versions that discovery lists, in discovery order. */
+const struct bt_served_version *bt_served_versions(
+	const struct bt_resources *resources, struct bt_arena *arena, uint32_t *out_count);
+
 /**
  * Returns the document of /api, {"kind":"APIVersions",...}. address: host and port that clients
  * should use.

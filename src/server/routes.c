@@ -56,6 +56,20 @@ static bool path_is(const struct segments *segments, const char *text)
 	return rest.data == NULL;
 }
 
+/* Returns whether the group serves custom or external metrics. version absent: in any version. */
+static bool has_metrics(struct bt_str group, struct bt_str version)
+{
+	for (uint32_t i = 0; i < BT_CUSTOM_METRICS_VERSIONS; i++) {
+		if (bt_str_equal_c(group, bt_custom_metrics_versions[i].group) &&
+			(version.data == NULL ||
+				bt_str_equal_c(version, bt_custom_metrics_versions[i].version))) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* version absent: in any version. */
 static bool version_is_served(
 	const struct bt_resources *resources, struct bt_str group, struct bt_str version)
 {
@@ -66,7 +80,7 @@ static bool version_is_served(
 			return true;
 		}
 	}
-	return false;
+	return has_metrics(group, version);
 }
 
 static bool find_subresource(struct bt_str name, enum bt_subresource *out)
@@ -164,7 +178,7 @@ static const struct bt_api_resource *find_described(
 static enum bt_route_kind parse_custom_metrics(
 	const struct bt_resources *resources, const struct segments *segments, struct bt_route *out)
 {
-	bool is_external = bt_str_equal_c(out->group, bt_custom_metrics_groups[1]);
+	bool is_external = bt_str_equal_c(out->group, BT_EXTERNAL_METRICS_GROUP);
 	uint32_t count = segments->count - 3;
 	const struct bt_str *items = segments->items + 3;
 	bool is_scoped = segment_is(segments, 3, "namespaces");
@@ -203,29 +217,19 @@ static enum bt_route_kind parse_groups(
 	if (out->group.length == 0) {
 		return BT_ROUTE_UNKNOWN;
 	}
-	const char *const *versions = bt_custom_metrics_versions(out->group);
-	if (versions != NULL && segments->count >= 3) {
-		out->version = segments->items[2];
-		while (*versions != NULL && !bt_str_equal_c(out->version, *versions)) {
-			versions++;
-		}
-		if (*versions == NULL) {
-			return BT_ROUTE_UNKNOWN;
-		}
-		return segments->count == 3 ? BT_ROUTE_RESOURCES
-					    : parse_custom_metrics(resources, segments, out);
-	}
 	if (segments->count == 2) {
-		return versions != NULL || version_is_served(resources, out->group, any)
-			? BT_ROUTE_GROUP
-			: BT_ROUTE_UNKNOWN;
+		return version_is_served(resources, out->group, any) ? BT_ROUTE_GROUP
+								     : BT_ROUTE_UNKNOWN;
 	}
 	out->version = segments->items[2];
 	if (!version_is_served(resources, out->group, out->version)) {
 		return BT_ROUTE_UNKNOWN;
 	}
-	return segments->count == 3 ? BT_ROUTE_RESOURCES
-				    : parse_resource(resources, segments, 3, out);
+	if (segments->count == 3) {
+		return BT_ROUTE_RESOURCES;
+	}
+	return has_metrics(out->group, any) ? parse_custom_metrics(resources, segments, out)
+					    : parse_resource(resources, segments, 3, out);
 }
 
 static enum bt_route_kind parse_other(
