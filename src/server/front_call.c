@@ -572,8 +572,11 @@ static bool serve(struct bt_front_call *call)
 	case BT_VERB_DELETE:
 	case BT_VERB_DELETE_COLLECTION:
 		if (!read_media(call, &media) || !decode(call, media, &options) ||
-			bt_query_delete_options(&call->query, options, &call->arena, &call->api,
-				&call->failure) != 0) {
+			(options == NULL &&
+				bt_query_delete_options(&call->query, &call->arena, &options,
+					&call->failure) != 0) ||
+			bt_delete_options_read(options, &call->arena, &call->api, &call->failure) !=
+				0) {
 			return false;
 		}
 		if (call->verb == BT_VERB_DELETE) {

@@ -294,31 +294,12 @@ static struct bt_str selected_value(struct bt_str selector, const char *name)
 	return BT_STR("");
 }
 
-/**
- * Returns the verb by the HTTP method, even if the resource does not have that verb: a 403 must
- * come before a 405.
- */
-static const char *verb_of(const struct bt_front_call *call)
+/** Returns the verb by the HTTP method: a 403 must come before the 405 of a missing verb. */
+static struct bt_str verb_of(const struct bt_front_call *call)
 {
-	static const char *const verbs[][2] = {
-		{"POST", "create"}, {"PUT", "update"}, {"PATCH", "patch"}};
-	const struct bt_route *route = &call->route;
-	struct bt_str method = call->request.method;
-	bool is_collection = route->name.length == 0;
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(verbs); i++) {
-		if (bt_str_equal_c(method, verbs[i][0])) {
-			return verbs[i][1];
-		}
-	}
-	if (bt_str_equal_c(method, "DELETE")) {
-		return is_collection ? "deletecollection" : "delete";
-	}
-	if (bt_str_equal_c(method, "GET") || bt_str_equal_c(method, "HEAD")) {
-		return route->is_watch || (is_collection && call->query.watch) ? "watch"
-			: is_collection                                        ? "list"
-									       : "get";
-	}
-	return "";
+	enum bt_verb verb =
+		bt_route_method_verb(&call->route, call->request.method, call->query.watch);
+	return bt_str_from(verb != BT_VERB__COUNT ? bt_verb_name(verb) : "");
 }
 
 bool bt_front_authorize(struct bt_front_call *call)
@@ -331,7 +312,7 @@ bool bt_front_authorize(struct bt_front_call *call)
 	}
 	if (route->kind == BT_ROUTE_RESOURCE || route->kind == BT_ROUTE_MISSING) {
 		bool is_known = route->kind == BT_ROUTE_RESOURCE;
-		access.verb = bt_str_from(verb_of(call));
+		access.verb = verb_of(call);
 		access.group = route->group;
 		access.resource = is_known ? bt_str_from(route->resource->name) : route->text;
 		access.subresource = bt_str_from(bt_subresource_name(route->subresource));
@@ -352,7 +333,7 @@ bool bt_front_authorize(struct bt_front_call *call)
 		}
 	} else if (route->kind == BT_ROUTE_CUSTOM_METRICS) {
 		bool is_external = route->name.length == 0;
-		access.verb = bt_str_from(verb_of(call));
+		access.verb = verb_of(call);
 		access.group = route->group;
 		access.resource = route->described;
 		access.subresource = is_external ? BT_STR("") : route->text;

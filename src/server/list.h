@@ -42,6 +42,12 @@ struct bt_list_parameters {
 	struct bt_str send_initial_events;
 };
 
+/**
+ * Returns whether a boolean parameter is true. As in Go's decoding, every text but "", "0" and
+ * "false" is true.
+ */
+bool bt_parameter_is_true(struct bt_str text);
+
 struct bt_list_request {
 	struct bt_api *api;
 	struct bt_watchers *watchers; /* wakes lists that paused for other work */

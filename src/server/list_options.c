@@ -118,24 +118,10 @@ static uint16_t parse_count(struct bt_str text, int64_t *out_value, struct bt_ar
 	return 0;
 }
 
-/**
- * Returns whether a parameter is true. As in Go's decoding of these parameters, every text but "",
- * "0" and "false" is true.
- */
-static bool is_true(struct bt_str text)
+bool bt_parameter_is_true(struct bt_str text)
 {
-	static const char lower[] = "false";
-	static const char upper[] = "FALSE";
-
-	if (text.length == 5) {
-		for (uint32_t i = 0; i < 5; i++) {
-			if (text.data[i] != lower[i] && text.data[i] != upper[i]) {
-				return true;
-			}
-		}
-		return false;
-	}
-	return text.length != 0 && !bt_str_equal(text, BT_STR("0"));
+	return text.length != 0 && !bt_str_equal(text, BT_STR("0")) &&
+		!bt_str_equal_without_case(text, BT_STR("false"));
 }
 
 static bool parse_rv(struct bt_str text, uint64_t *out_rv)
@@ -260,9 +246,9 @@ uint16_t bt_list_options_parse(const struct bt_list_parameters *parameters, bool
 	}
 	options.limit = options.limit > 0 ? options.limit : 0;
 	options.timeout_seconds = options.timeout_seconds > 0 ? options.timeout_seconds : 0;
-	options.allow_bookmarks = is_true(parameters->allow_watch_bookmarks);
+	options.allow_bookmarks = bt_parameter_is_true(parameters->allow_watch_bookmarks);
 	options.has_send_initial = parameters->send_initial_events.length != 0;
-	options.send_initial = is_true(parameters->send_initial_events);
+	options.send_initial = bt_parameter_is_true(parameters->send_initial_events);
 	options.match = bt_str_equal(parameters->resource_version_match, BT_STR("Exact"))
 		? BT_RV_MATCH_EXACT
 		: parameters->resource_version_match.length != 0 ? BT_RV_MATCH_NOT_OLDER_THAN
@@ -305,7 +291,7 @@ uint16_t bt_get_check_rv(
 uint64_t bt_list_future_rv(
 	const struct bt_api *api, const struct bt_list_parameters *parameters, bool is_watch)
 {
-	if (is_watch ? !is_true(parameters->send_initial_events)
+	if (is_watch ? !bt_parameter_is_true(parameters->send_initial_events)
 		     : parameters->continue_token.length != 0) {
 		return 0;
 	}

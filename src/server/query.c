@@ -5,6 +5,7 @@
 #include "net/http_server.h"
 
 #define FIELD_MANAGER_BYTES_MAX 128
+#define DRY_RUNS_MAX 8
 #define GRACE_SECONDS_MAX (INT64_C(1) << 40)
 
 /* A row for a member of struct bt_query that is a text (TEXT) or a bool (FLAG). */
@@ -57,12 +58,6 @@ static const struct {
 };
 /* clang-format on */
 
-/* Parses a boolean as Kubernetes does in queries: every text but "", "0" and "false" is true. */
-static bool parse_bool(struct bt_str text)
-{
-	return text.length != 0 && !bt_str_has_word(BT_STR("0 false False FALSE"), text);
-}
-
 static bool decode(struct bt_str text, struct bt_arena *arena, struct bt_str *out)
 {
 	if (bt_str_find_char(text, '%') < 0 && bt_str_find_char(text, '+') < 0) {
@@ -88,7 +83,7 @@ static void set_parameter(struct bt_query *out, bool *seen, struct bt_str name, 
 			continue;
 		}
 		if (!seen[i] && parameters[i].is_flag) {
-			*(bool *)place = parse_bool(value);
+			*(bool *)place = bt_parameter_is_true(value);
 		} else if (!seen[i]) {
 			*(struct bt_str *)place = value;
 		}
@@ -96,11 +91,11 @@ static void set_parameter(struct bt_query *out, bool *seen, struct bt_str name, 
 		return;
 	}
 	if (bt_str_equal_c(name, "pretty") && !out->pretty_given) {
-		out->pretty = parse_bool(value);
+		out->pretty = bt_parameter_is_true(value);
 		out->pretty_given = true;
 	} else if (bt_str_equal_c(name, "dryRun") && value.length != 0 &&
-		out->dry_run_count < BT_QUERY_DRY_RUNS_MAX) {
-		out->dry_runs[out->dry_run_count++] = value;
+		(out->dry_runs == NULL || out->dry_runs->count < DRY_RUNS_MAX)) {
+		out->dry_runs = bt_json_put(arena, out->dry_runs, "[%s]", value);
 	} else if (bt_str_equal_c(name, "command")) {
 		out->connect.command = bt_json_put(arena, out->connect.command, "[%s]", value);
 	}
@@ -133,10 +128,13 @@ static uint16_t set_failure(
 		BT_STR(""), errors);
 }
 
-/* Returns true if there are values and all of them are "All". Adds an error if a value differs. */
+/*
+ * Returns true if there are values (NULL: none) and all of them are "All". Adds an error if a value
+ * differs.
+ */
 static bool dry_run_of(const struct bt_json_value *values, struct bt_field_errors *errors)
 {
-	for (uint32_t i = 0; i < values->count; i++) {
+	for (uint32_t i = 0; values != NULL && i < values->count; i++) {
 		if (values->elements[i]->type != BT_JSON_STRING ||
 			!bt_str_equal_c(values->elements[i]->text, "All")) {
 			bt_field_errors_add(errors, BT_FIELD_NOT_SUPPORTED, BT_STR("dryRun"),
@@ -144,17 +142,7 @@ static bool dry_run_of(const struct bt_json_value *values, struct bt_field_error
 			return false;
 		}
 	}
-	return values->count != 0;
-}
-
-static const struct bt_json_value *dry_runs_of_query(
-	const struct bt_query *query, struct bt_arena *arena)
-{
-	struct bt_json_value *values = bt_json_new(arena, BT_JSON_ARRAY);
-	for (uint32_t i = 0; i < query->dry_run_count; i++) {
-		bt_json_append(arena, values, bt_json_new_str(arena, query->dry_runs[i]));
-	}
-	return values;
+	return values != NULL && values->count != 0;
 }
 
 uint16_t bt_query_write_options(const struct bt_query *query, const char *kind,
@@ -167,7 +155,7 @@ uint16_t bt_query_write_options(const struct bt_query *query, const char *kind,
 		unsigned char byte = (unsigned char)manager.data[i];
 		is_printable = is_printable && byte >= 0x20 && byte != 0x7f;
 	}
-	out_request->dry_run = dry_run_of(dry_runs_of_query(query, arena), &errors);
+	out_request->dry_run = dry_run_of(query->dry_runs, &errors);
 	out_request->field_manager = manager;
 	if (manager.length > FIELD_MANAGER_BYTES_MAX) {
 		bt_field_errors_add(&errors, BT_FIELD_TOO_LONG, BT_STR("fieldManager"), NULL,
@@ -189,41 +177,24 @@ uint16_t bt_query_write_options(const struct bt_query *query, const char *kind,
 			bt_json_new_str(errors.arena, query->field_validation),
 			"\"\", \"Ignore\", \"Strict\", \"Warn\"");
 	}
-	out_request->force = parse_bool(query->force);
+	out_request->force = bt_parameter_is_true(query->force);
 	return set_failure(&errors, kind, out_failure);
 }
 
 static void set_propagation(
 	struct bt_str text, struct bt_field_errors *errors, struct bt_api_request *out)
 {
-	if (text.length == 0) {
-		return;
-	}
 	if (bt_str_equal_c(text, "Background")) {
 		out->propagation = BT_PROPAGATION_BACKGROUND;
 	} else if (bt_str_equal_c(text, "Foreground")) {
 		out->propagation = BT_PROPAGATION_FOREGROUND;
 	} else if (bt_str_equal_c(text, "Orphan")) {
 		out->propagation = BT_PROPAGATION_ORPHAN;
-	} else {
+	} else if (text.length != 0) {
 		bt_field_errors_add(errors, BT_FIELD_NOT_SUPPORTED, BT_STR("propagationPolicy"),
 			bt_json_new_str(errors->arena, text),
 			"\"Foreground\", \"Background\", \"Orphan\", \"nil\"");
 	}
-}
-
-static void set_orphan(bool is_given, bool orphan, bool has_policy, struct bt_field_errors *errors,
-	struct bt_api_request *out)
-{
-	if (!is_given) {
-		return;
-	}
-	if (has_policy) {
-		bt_field_errors_add(errors, BT_FIELD_INVALID, BT_STR("propagationPolicy"), NULL,
-			"orphanDependents and deletionPropagation cannot be both set");
-		return;
-	}
-	out->propagation = orphan ? BT_PROPAGATION_ORPHAN : BT_PROPAGATION_BACKGROUND;
 }
 
 /*
@@ -236,26 +207,6 @@ static int64_t grace_of(int64_t seconds)
 		return -2;
 	}
 	return BT_MIN(seconds, GRACE_SECONDS_MAX);
-}
-
-static uint16_t options_of_query(const struct bt_query *query, struct bt_arena *arena,
-	struct bt_api_request *out, struct bt_field_errors *errors, struct bt_failure *out_failure)
-{
-	struct bt_str grace = query->grace_period_seconds;
-	if (grace.length != 0) {
-		int64_t seconds = 0;
-		if (!bt_str_parse_int64(grace, &seconds)) {
-			struct bt_str text = bt_failure_quoted(arena, bt_str_sub(grace, 0, 256));
-			return bt_fail_bad_request(out_failure, arena,
-				"strconv.ParseInt: parsing %.*s: invalid syntax", BT_STR_ARG(text));
-		}
-		out->grace_period_seconds = grace_of(seconds);
-	}
-	out->dry_run = dry_run_of(dry_runs_of_query(query, arena), errors);
-	set_propagation(query->propagation_policy, errors, out);
-	set_orphan(query->orphan_dependents.data != NULL, parse_bool(query->orphan_dependents),
-		query->propagation_policy.length != 0, errors, out);
-	return 0;
 }
 
 /*
@@ -273,9 +224,10 @@ static const struct bt_json_value *find_member(const struct bt_json_value *objec
 	return value;
 }
 
-static uint16_t options_of_body(const struct bt_json_value *body, struct bt_arena *arena,
-	struct bt_api_request *out, struct bt_field_errors *errors, struct bt_failure *out_failure)
+uint16_t bt_delete_options_read(const struct bt_json_value *body, struct bt_arena *arena,
+	struct bt_api_request *out, struct bt_failure *out_failure)
 {
+	struct bt_field_errors errors = {.arena = arena};
 	bool is_valid = true;
 	const struct bt_json_value *grace =
 		find_member(body, "gracePeriodSeconds", BT_JSON_NUMBER, &is_valid);
@@ -307,27 +259,46 @@ static uint16_t options_of_body(const struct bt_json_value *body, struct bt_aren
 		out->grace_period_seconds = grace_of(seconds);
 	}
 	if (dry_run != NULL) {
-		out->dry_run = dry_run_of(dry_run, errors);
+		out->dry_run = dry_run_of(dry_run, &errors);
 	}
-	set_propagation(policy != NULL ? policy->text : BT_STR(""), errors, out);
-	set_orphan(orphan != NULL, orphan != NULL && orphan->boolean, policy != NULL, errors, out);
+	set_propagation(policy != NULL ? policy->text : BT_STR(""), &errors, out);
+	if (orphan != NULL && policy != NULL) {
+		bt_field_errors_add(&errors, BT_FIELD_INVALID, BT_STR("propagationPolicy"), NULL,
+			"orphanDependents and deletionPropagation cannot be both set");
+	} else if (orphan != NULL) {
+		out->propagation =
+			orphan->boolean ? BT_PROPAGATION_ORPHAN : BT_PROPAGATION_BACKGROUND;
+	}
 	if (uid != NULL) {
 		out->precondition_uid = uid->text;
 	}
 	if (rv != NULL) {
 		out->precondition_rv = rv->text;
 	}
-	return 0;
+	return set_failure(&errors, "DeleteOptions", out_failure);
 }
 
-uint16_t bt_query_delete_options(const struct bt_query *query, const struct bt_json_value *body,
-	struct bt_arena *arena, struct bt_api_request *out_request, struct bt_failure *out_failure)
+uint16_t bt_query_delete_options(const struct bt_query *query, struct bt_arena *arena,
+	struct bt_json_value **out_body, struct bt_failure *out_failure)
 {
-	struct bt_field_errors errors = {.arena = arena};
-	uint16_t code = body != NULL
-		? options_of_body(body, arena, out_request, &errors, out_failure)
-		: options_of_query(query, arena, out_request, &errors, out_failure);
-	return code != 0 ? code : set_failure(&errors, "DeleteOptions", out_failure);
+	struct bt_str grace = query->grace_period_seconds;
+	int64_t seconds = 0;
+	struct bt_json_value *body = bt_json_put(arena, NULL,
+		"{propagationPolicy?: %s, dryRun: %v}", query->propagation_policy, query->dry_runs);
+	if (grace.length != 0) {
+		if (!bt_str_parse_int64(grace, &seconds)) {
+			struct bt_str text = bt_failure_quoted(arena, bt_str_sub(grace, 0, 256));
+			return bt_fail_bad_request(out_failure, arena,
+				"strconv.ParseInt: parsing %.*s: invalid syntax", BT_STR_ARG(text));
+		}
+		bt_json_set_int64(arena, body, "gracePeriodSeconds", seconds);
+	}
+	if (query->orphan_dependents.data != NULL) {
+		bt_json_put(arena, body, "{orphanDependents: %b}",
+			bt_parameter_is_true(query->orphan_dependents));
+	}
+	*out_body = body;
+	return 0;
 }
 
 uint16_t bt_query_include_object(const struct bt_query *query, struct bt_arena *arena,

@@ -8,8 +8,6 @@
 #include "server/api.h"
 #include "server/list.h"
 
-#define BT_QUERY_DRY_RUNS_MAX 8
-
 /**
  * Decoded query parameters. A text is absent (data NULL) if the query does not give the parameter.
  * If a parameter is repeated, its first value counts, but dry_runs has all values.
@@ -20,8 +18,7 @@ struct bt_query {
 	bool pretty;
 	bool pretty_given;
 	struct bt_str include_object;
-	uint32_t dry_run_count;
-	struct bt_str dry_runs[BT_QUERY_DRY_RUNS_MAX];
+	struct bt_json_value *dry_runs; /* texts; NULL: none */
 	struct bt_str field_manager;
 	struct bt_str field_validation;
 	struct bt_str force;
@@ -47,11 +44,17 @@ void bt_query_parse(struct bt_str query, struct bt_arena *arena, struct bt_query
 uint16_t bt_query_write_options(const struct bt_query *query, const char *kind,
 	struct bt_arena *arena, struct bt_api_request *out_request, struct bt_failure *out_failure);
 /**
- * Sets the options of a delete from `body` (DeleteOptions) or, if `body` is NULL, from the query.
- * Returns 0, or the code of *out_failure.
+ * Sets the options of a delete from `body`, of kind DeleteOptions. Returns 0, or the code of
+ * *out_failure.
  */
-uint16_t bt_query_delete_options(const struct bt_query *query, const struct bt_json_value *body,
-	struct bt_arena *arena, struct bt_api_request *out_request, struct bt_failure *out_failure);
+uint16_t bt_delete_options_read(const struct bt_json_value *body, struct bt_arena *arena,
+	struct bt_api_request *out_request, struct bt_failure *out_failure);
+/**
+ * Writes the options of a delete without a body as DeleteOptions. Returns 0, or the code of
+ * *out_failure.
+ */
+uint16_t bt_query_delete_options(const struct bt_query *query, struct bt_arena *arena,
+	struct bt_json_value **out_body, struct bt_failure *out_failure);
 /** Parses the parameter `includeObject` of tables. Returns 0, or the code of *out_failure. */
 uint16_t bt_query_include_object(const struct bt_query *query, struct bt_arena *arena,
 	enum bt_include_object *out, struct bt_failure *out_failure);

@@ -305,38 +305,40 @@ void bt_route_parse(const struct bt_resources *resources, struct bt_str path,
 	}
 }
 
+enum bt_verb bt_route_method_verb(
+	const struct bt_route *route, struct bt_str method, bool wants_watch)
+{
+	bool is_collection = route->name.length == 0;
+	if (bt_str_has_word(BT_STR("GET HEAD"), method)) {
+		return route->is_watch || (is_collection && wants_watch) ? BT_VERB_WATCH
+			: is_collection                                  ? BT_VERB_LIST
+									 : BT_VERB_GET;
+	}
+	if (bt_str_equal_c(method, "DELETE")) {
+		return is_collection ? BT_VERB_DELETE_COLLECTION : BT_VERB_DELETE;
+	}
+	return bt_str_equal_c(method, "POST")     ? BT_VERB_CREATE
+		: bt_str_equal_c(method, "PUT")   ? BT_VERB_UPDATE
+		: bt_str_equal_c(method, "PATCH") ? BT_VERB_PATCH
+						  : BT_VERB__COUNT;
+}
+
 bool bt_route_verb(const struct bt_route *route, struct bt_str method, bool wants_watch,
 	enum bt_verb *out_verb)
 {
 	bool is_collection = route->name.length == 0;
-	bool is_allowed = true;
-	enum bt_verb verb;
 	if (route->subresource == BT_SUBRESOURCE_PROXY) {
 		*out_verb = BT_VERB_GET;
 		return true;
 	}
-	if (bt_str_equal_c(method, "GET")) {
-		verb = route->is_watch || (is_collection && wants_watch) ? BT_VERB_WATCH
-			: is_collection                                  ? BT_VERB_LIST
-									 : BT_VERB_GET;
-	} else if (route->is_watch) {
-		return false;
-	} else if (bt_str_equal_c(method, "POST")) {
-		verb = BT_VERB_CREATE;
-		is_allowed = is_collection || route->subresource != BT_SUBRESOURCE_NONE;
-	} else if (bt_str_equal_c(method, "PUT")) {
-		verb = BT_VERB_UPDATE;
-		is_allowed = !is_collection;
-	} else if (bt_str_equal_c(method, "PATCH")) {
-		verb = BT_VERB_PATCH;
-		is_allowed = !is_collection;
-	} else if (bt_str_equal_c(method, "DELETE")) {
-		verb = is_collection ? BT_VERB_DELETE_COLLECTION : BT_VERB_DELETE;
-	} else {
-		return false;
-	}
+	enum bt_verb verb = bt_route_method_verb(route, method, wants_watch);
 	bool is_in_all_namespaces = route->resource->namespaced && route->namespace_.length == 0;
-	if (!is_allowed || (bt_api_verbs(route->resource, route->subresource) & 1u << verb) == 0 ||
+	bool is_at_object = verb == BT_VERB_UPDATE || verb == BT_VERB_PATCH;
+	bool is_at_collection = verb == BT_VERB_CREATE && route->subresource == BT_SUBRESOURCE_NONE;
+	if (verb == BT_VERB__COUNT || bt_str_equal_c(method, "HEAD") ||
+		(route->is_watch && verb != BT_VERB_WATCH) ||
+		(is_collection ? is_at_object : is_at_collection) ||
+		(bt_api_verbs(route->resource, route->subresource) & 1u << verb) == 0 ||
 		(is_in_all_namespaces && verb != BT_VERB_LIST && verb != BT_VERB_WATCH)) {
 		return false;
 	}

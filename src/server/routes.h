@@ -48,8 +48,14 @@ struct bt_route {
 void bt_route_parse(const struct bt_resources *resources, struct bt_str path,
 	struct bt_arena *arena, struct bt_route *out_route);
 /**
- * Sets *out_verb to the verb of a request for a resource. Returns false if the resource does not
- * allow the method (405). `wants_watch`: the query has watch=true.
+ * Returns the verb of an HTTP method, even if the resource does not have that verb. `wants_watch`:
+ * the query has watch=true. BT_VERB__COUNT: the method has no verb.
+ */
+enum bt_verb bt_route_method_verb(
+	const struct bt_route *route, struct bt_str method, bool wants_watch);
+/**
+ * Like bt_route_method_verb, for a request for a resource. Returns false if the resource does not
+ * allow the method (405).
  */
 BT_MUST_USE bool bt_route_verb(const struct bt_route *route, struct bt_str method, bool wants_watch,
 	enum bt_verb *out_verb);

@@ -292,7 +292,6 @@ static bool check_budget(struct bt_call *call, const struct bt_json_value *pod)
 
 void bt_call_eviction(struct bt_call *call)
 {
-	static const struct bt_query no_query = {0};
 	struct bt_json_value *body = call->request->body;
 	struct bt_api_request request = *call->request;
 	if (body == NULL) {
@@ -314,8 +313,8 @@ void bt_call_eviction(struct bt_call *call)
 	request.subresource = BT_SUBRESOURCE_NONE;
 	const struct bt_json_value *options = bt_json_object_at(body, "deleteOptions");
 	if (options->count != 0 &&
-		bt_query_delete_options(
-			&no_query, options, call->arena, &request, &call->answer->failure) != 0) {
+		bt_delete_options_read(options, call->arena, &request, &call->answer->failure) !=
+			0) {
 		return;
 	}
 	struct bt_str uid = request.precondition_uid;
