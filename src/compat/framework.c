@@ -458,16 +458,16 @@ struct berth_status berth_framework_run_pre_score_plugins(struct berth_framework
 			     : status;
 }
 
-static struct berth_node_score_list make_list(
-	const struct bt_score_table *table, const struct bt_state *state, struct bt_arena *arena)
+static struct berth_node_score_list make_list(const int64_t *scores, const uint32_t *slots,
+	uint32_t count, const struct bt_state *state, struct bt_arena *arena)
 {
-	struct berth_node_score *items =
-		BT_ARENA_NEW_ARRAY(arena, struct berth_node_score, table->slot_count);
+	struct berth_node_score *items = BT_ARENA_NEW_ARRAY(arena, struct berth_node_score, count);
 
-	for (uint32_t i = 0; i < table->slot_count; i++) {
-		items[i].name = bt_node_table_name(&state->nodes, table->slots[i]);
+	for (uint32_t i = 0; i < count; i++) {
+		items[i].name = bt_node_table_name(&state->nodes, slots[i]);
+		items[i].score = scores[i];
 	}
-	return (struct berth_node_score_list){items, table->slot_count};
+	return (struct berth_node_score_list){items, count};
 }
 
 struct berth_status berth_framework_run_score_plugins(struct berth_framework *framework,
@@ -492,18 +492,13 @@ struct berth_status berth_framework_run_score_plugins(struct berth_framework *fr
 	struct berth_plugin_scores *items =
 		BT_ARENA_NEW_ARRAY(arena, struct berth_plugin_scores, table.plugin_count);
 
-	*out_scores = (struct berth_plugin_to_node_scores){
-		items, table.plugin_count, make_list(&table, inside->handle.state, arena)};
-	for (uint32_t k = 0; k < node_count; k++) {
-		out_scores->totals.items[k].score = table.totals[k];
-	}
+	*out_scores = (struct berth_plugin_to_node_scores){items, table.plugin_count,
+		make_list(table.totals, slots, node_count, inside->handle.state, arena)};
 	for (uint32_t i = 0; i < table.plugin_count; i++) {
 		items[i] = (struct berth_plugin_scores){
 			bt_str_from(table.plugins[i].plugin->ops->name), table.plugins[i].weight,
-			make_list(&table, inside->handle.state, arena)};
-		for (uint32_t k = 0; k < node_count; k++) {
-			items[i].scores.items[k].score = table.plugins[i].scores[k].score;
-		}
+			make_list(table.plugins[i].scores, slots, node_count, inside->handle.state,
+				arena)};
 	}
 	return status;
 }

@@ -266,7 +266,7 @@ static void take_scores(struct bt_explain_run *run, const struct bt_evaluation *
 			&out->arena, struct bt_explained_score, scores->plugin_count);
 		for (uint32_t k = 0; k < scores->plugin_count; k++) {
 			node->scores.items[k] = (struct bt_explained_score){
-				plugins[k], scores->plugins[k].scores[i].score};
+				plugins[k], scores->plugins[k].scores[i]};
 		}
 	}
 }

@@ -195,21 +195,27 @@ struct bt_status bt_run_pre_score(struct bt_framework *framework, struct bt_cycl
 	const struct bt_pod_info *pod, const uint32_t *slots, const uint32_t *sizes,
 	uint32_t count);
 
-/** Scores of one plugin for the nodes given to scoring. */
+/** Scores of one plugin for the scored nodes or placements. */
 struct bt_plugin_scores {
 	struct bt_plugin *plugin;
 	int64_t weight;
-	struct bt_node_score *scores; /* normalised scores times weight, in the order of slots */
+	int64_t *scores; /* normalised scores times weight, by node or placement */
 };
 
+/** Scores of nodes or placements, in the order in which the caller gave them. */
 struct bt_score_table {
-	uint32_t slot_count;
-	const uint32_t *slots;
+	uint32_t count; /* number of nodes or placements */
 	uint32_t plugin_count;
 	struct bt_plugin_scores *plugins; /* without skipped plugins */
-	int64_t *totals;                  /* sum of all plugins' scores, in the order of slots */
+	int64_t *totals;                  /* sum of all plugins' scores */
 };
 
+/**
+ * Normalises the raw scores of one plugin in place, as ops->normalize says. scores[i] is the score
+ * of slots[i].
+ */
+struct bt_status bt_normalize_scores(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, const uint32_t *slots, int64_t *scores, uint32_t count);
 /** Scores, normalises and weights the nodes in slots. Sets *out_table only on Success. */
 struct bt_status bt_run_score(struct bt_framework *framework, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, const uint32_t *slots, uint32_t slot_count,
@@ -315,22 +321,10 @@ struct bt_placement_assignments {
 	uint32_t pod_count;
 };
 
-struct bt_placement_plugin_scores {
-	struct bt_plugin *plugin;
-	int64_t weight;
-	int64_t *scores; /* normalised, times weight; same order as the placements */
-};
-
-struct bt_placement_score_table {
-	uint32_t placement_count;
-	uint32_t plugin_count;
-	struct bt_placement_plugin_scores *plugins;
-	int64_t *totals;
-};
-
+/** Scores, normalises and weights the placements. Sets *out_table only on Success. */
 struct bt_status bt_run_placement_score(struct bt_framework *framework, struct bt_arena *arena,
 	const struct bt_placement_assignments *placements, uint32_t count,
-	struct bt_placement_score_table *out_table);
+	struct bt_score_table *out_table);
 
 /**
  * PodGroupPostFilter: preemption for the pod group (spec 08 section 14). Returns Success if victims
@@ -342,6 +336,5 @@ struct bt_status bt_run_pod_group_post_filter(struct bt_framework *framework,
 	const struct bt_pod_group_trial *trial);
 
 /** Normalises scores in place as upstream's DefaultNormalizeScore does. Spec 05 section 3.8. */
-void bt_default_normalize(
-	struct bt_node_score *scores, uint32_t count, int64_t max_priority, bool reverse);
+void bt_default_normalize(int64_t *scores, uint32_t count, bool reverse);
 #endif

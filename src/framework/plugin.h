@@ -238,11 +238,6 @@ struct bt_pre_filter_result {
 	const struct bt_str *names; /* distinct; in the cycle's arena or the pod's memory */
 };
 
-struct bt_node_score {
-	uint32_t slot;
-	int64_t score;
-};
-
 enum bt_nominating_mode {
 	BT_NOMINATING_NOOP,
 	BT_NOMINATING_OVERRIDE,
@@ -515,7 +510,7 @@ struct bt_plugin_shortcuts {
 	/**
 	 * The column forms read the cycle's data instead of the plan's data, and run in every
 	 * cycle. This flag is for plugins whose results depend on pods of other nodes, which the
-	 * plugins count. Score then uses score_slots and normalize_column.
+	 * plugins count. Score then uses score_slots.
 	 */
 	bool columns_per_cycle;
 	/**
@@ -614,29 +609,21 @@ struct bt_plugin_shortcuts {
 		const struct bt_pod_info *pod);
 
 	/*
-	 * Column form of Score for plugins with `columns_per_cycle`. The `data` of score_slots and
-	 * normalize_column is the cycle's pre-score data, or the pre-filter data if the plugin has
-	 * no PreScore. The `data` of score_fits_column is NULL.
+	 * Column form of Score for plugins with `columns_per_cycle`. The `data` of score_slots is
+	 * the cycle's pre-score data, or the pre-filter data if the plugin has no PreScore. The
+	 * `data` of score_fits_column is NULL.
 	 */
 
 	/** Writes raw scores of the feasible nodes; scores is indexed by position in slots. */
 	void (*score_slots)(struct bt_plugin *plugin, const void *data,
 		const struct bt_pod_info *pod, const struct bt_state *state, const uint32_t *slots,
 		uint32_t count, int64_t *scores);
-	/**
-	 * Normalises the scores in place, as NormalizeScore does. feasible_slots may have one node
-	 * for each cell (below). NULL: ops->normalize says how scores are normalised.
-	 */
-	void (*normalize_column)(struct bt_plugin *plugin, const void *data,
-		const struct bt_state *state, const uint32_t *feasible_slots, uint32_t count,
-		int64_t *scores);
-
 	/* Cells (sched/cells.h), with `columns_per_cycle`. */
 
 	/**
 	 * Adds the traits by which Filter, Score and NormalizeScore of this plugin distinguish
 	 * nodes in this cycle: two nodes of the snapshot with equal traits get the same verdict and
-	 * the same score. The engine then calls filter_column, score_slots and normalize_column for
+	 * the same score. The engine then calls filter_column, score_slots and normalize_score for
 	 * one node of each cell. Called once, after PreFilter succeeded and before PreScore; may
 	 * store data in the cycle for pre_score_cells. Returns false if this pod cannot use cells.
 	 * NULL: no pod can use cells.
@@ -754,9 +741,14 @@ struct bt_plugin_ops {
 	struct bt_status (*score)(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 		const struct bt_pod_info *pod, const struct bt_node_info *node, int64_t *out_score);
 	enum bt_normalize_kind normalize;
-	/** Rewrites the scores in place. Only for BT_NORMALIZE_CUSTOM. */
+	/**
+	 * Rewrites the scores in place; scores[i] is the score of slots[i]. Only for
+	 * BT_NORMALIZE_CUSTOM. If the plugin has score_slots, the function must not fail, and slots
+	 * may have one node of each cell.
+	 */
 	struct bt_status (*normalize_score)(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
-		const struct bt_pod_info *pod, struct bt_node_score *scores, uint32_t count);
+		const struct bt_pod_info *pod, const uint32_t *slots, int64_t *scores,
+		uint32_t count);
 
 	/* Called after a node is chosen; slot is the slot of the chosen node. */
 

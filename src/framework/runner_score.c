@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "base/wrap.h"
 #include "framework/runner.h"
 
 struct bt_status bt_run_pre_score(struct bt_framework *framework, struct bt_cycle_state *cycle,
@@ -36,50 +37,118 @@ struct bt_status bt_run_pre_score(struct bt_framework *framework, struct bt_cycl
 	return BT_STATUS_OK;
 }
 
-void bt_default_normalize(
-	struct bt_node_score *scores, uint32_t count, int64_t max_priority, bool reverse)
+void bt_default_normalize(int64_t *scores, uint32_t count, bool reverse)
 {
 	int64_t largest = 0;
 
 	for (uint32_t i = 0; i < count; i++) {
-		if (scores[i].score > largest) {
-			largest = scores[i].score;
-		}
+		largest = scores[i] > largest ? scores[i] : largest;
 	}
 	for (uint32_t i = 0; i < count; i++) {
-		int64_t score = scores[i].score;
+		int64_t score = scores[i];
 
 		if (largest > 0) {
 			/* The product of a huge raw score wraps, as int64 does in Go. */
-			score = (int64_t)((uint64_t)max_priority * (uint64_t)score) / largest;
+			score = bt_wrap_mul(BT_SCORE_MAX, score) / largest;
 		} else if (reverse) {
 			score = 0;
 		}
-		scores[i].score = reverse ? max_priority - score : score;
+		scores[i] = reverse ? BT_SCORE_MAX - score : score;
 	}
 }
 
-static struct bt_status score_nodes(struct bt_framework *framework, struct bt_cycle_state *cycle,
-	const struct bt_pod_info *pod, struct bt_score_table *table)
+struct bt_status bt_normalize_scores(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, const uint32_t *slots, int64_t *scores, uint32_t count)
 {
-	for (uint32_t n = 0; n < table->slot_count; n++) {
+	struct bt_status status = BT_STATUS_OK;
+
+	switch (plugin->ops->normalize) {
+	case BT_NORMALIZE_NONE:
+		break;
+	case BT_NORMALIZE_DEFAULT:
+		bt_default_normalize(scores, count, false);
+		break;
+	case BT_NORMALIZE_DEFAULT_REVERSE:
+		bt_default_normalize(scores, count, true);
+		break;
+	case BT_NORMALIZE_CUSTOM:
+		status = plugin->ops->normalize_score(plugin, cycle, pod, slots, scores, count);
+		if (!bt_status_is_success(&status)) {
+			status = bt_runner_wrap(cycle->arena,
+				"running Normalize on Score plugins: plugin ", plugin,
+				" failed with: ", &status);
+		}
+		break;
+	}
+	return status;
+}
+
+/** Makes a table with room for all plugins of the point that are not in `skip`. */
+static struct bt_score_table make_table(const struct bt_framework_point *point,
+	const struct bt_plugin_set *skip, uint32_t count, struct bt_arena *arena)
+{
+	struct bt_score_table table = {
+		.count = count,
+		.plugins = BT_ARENA_NEW_ARRAY(arena, struct bt_plugin_scores, point->entries.count),
+		.totals = BT_ARENA_NEW_ARRAY(arena, int64_t, count),
+	};
+
+	for (uint32_t i = 0; i < point->entries.count; i++) {
+		const struct bt_framework_entry *entry = &point->entries.items[i];
+
+		if (!bt_plugin_set_has(skip, entry->plugin->index)) {
+			table.plugins[table.plugin_count++] = (struct bt_plugin_scores){
+				.plugin = entry->plugin,
+				.weight = entry->weight,
+				.scores = BT_ARENA_NEW_ARRAY(arena, int64_t, count),
+			};
+		}
+	}
+	return table;
+}
+
+/**
+ * Multiplies the normalised scores by the weights, and adds them up. Fails if a score is outside of
+ * its range. before: start of the error's text.
+ */
+static struct bt_status apply_weights(
+	const struct bt_score_table *table, const char *before, struct bt_arena *arena)
+{
+	for (uint32_t i = 0; i < table->count; i++) {
+		for (uint32_t p = 0; p < table->plugin_count; p++) {
+			struct bt_plugin_scores *column = &table->plugins[p];
+			int64_t score = column->scores[i];
+
+			if (BT_UNLIKELY(score < BT_SCORE_MIN || score > BT_SCORE_MAX)) {
+				return bt_runner_invalid_score(
+					arena, before, column->plugin, score);
+			}
+			column->scores[i] = score * column->weight;
+			table->totals[i] += column->scores[i];
+		}
+	}
+	return BT_STATUS_OK;
+}
+
+static struct bt_status score_nodes(struct bt_framework *framework, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, const uint32_t *slots, struct bt_score_table *table)
+{
+	for (uint32_t n = 0; n < table->count; n++) {
 		struct bt_node_info node;
 
-		if (BT_UNLIKELY(cycle->without_pods != NULL &&
-			    cycle->without_pods[table->slots[n]] != 0)) {
+		if (BT_UNLIKELY(
+			    cycle->without_pods != NULL && cycle->without_pods[slots[n]] != 0)) {
 			bt_node_info_init_without_pods(
-				&node, framework->handle.state, table->slots[n], cycle->arena);
+				&node, framework->handle.state, slots[n], cycle->arena);
 		} else {
-			bt_node_info_init(&node, framework->handle.state, table->slots[n]);
+			bt_node_info_init(&node, framework->handle.state, slots[n]);
 		}
 		for (uint32_t p = 0; p < table->plugin_count; p++) {
 			struct bt_plugin *plugin = table->plugins[p].plugin;
-			struct bt_node_score *score = &table->plugins[p].scores[n];
 			int64_t started_ns = bt_runner_plugin_starts(framework, cycle);
+			struct bt_status status = plugin->ops->score(
+				plugin, cycle, pod, &node, &table->plugins[p].scores[n]);
 
-			score->slot = table->slots[n];
-			struct bt_status status =
-				plugin->ops->score(plugin, cycle, pod, &node, &score->score);
 			bt_runner_plugin_ran(
 				framework, plugin, BT_TIMED_SCORE, &status, started_ns);
 			if (BT_UNLIKELY(!bt_status_is_success(&status))) {
@@ -92,82 +161,26 @@ static struct bt_status score_nodes(struct bt_framework *framework, struct bt_cy
 	return BT_STATUS_OK;
 }
 
-static struct bt_status normalize(struct bt_cycle_state *cycle, const struct bt_pod_info *pod,
-	const struct bt_plugin_scores *column, uint32_t count)
-{
-	struct bt_plugin *plugin = column->plugin;
-	struct bt_status status = BT_STATUS_OK;
-
-	switch (plugin->ops->normalize) {
-	case BT_NORMALIZE_NONE:
-		break;
-	case BT_NORMALIZE_DEFAULT:
-		bt_default_normalize(column->scores, count, BT_SCORE_MAX, false);
-		break;
-	case BT_NORMALIZE_DEFAULT_REVERSE:
-		bt_default_normalize(column->scores, count, BT_SCORE_MAX, true);
-		break;
-	case BT_NORMALIZE_CUSTOM:
-		status = plugin->ops->normalize_score(plugin, cycle, pod, column->scores, count);
-		if (!bt_status_is_success(&status)) {
-			status = bt_runner_wrap(cycle->arena,
-				"running Normalize on Score plugins: plugin ", plugin,
-				" failed with: ", &status);
-		}
-		break;
-	}
-	return status;
-}
-
 struct bt_status bt_run_score(struct bt_framework *framework, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, const uint32_t *slots, uint32_t slot_count,
 	struct bt_score_table *out_table)
 {
-	const struct bt_framework_point *point = &framework->points[BT_POINT_SCORE];
-	struct bt_arena *arena = cycle->arena;
+	struct bt_score_table table = make_table(
+		&framework->points[BT_POINT_SCORE], &cycle->skip_score, slot_count, cycle->arena);
+	struct bt_status status = score_nodes(framework, cycle, pod, slots, &table);
 
-	struct bt_score_table table = (struct bt_score_table){
-		.slot_count = slot_count,
-		.slots = slots,
-		.plugins = BT_ARENA_NEW_ARRAY(arena, struct bt_plugin_scores, point->entries.count),
-		.totals = BT_ARENA_NEW_ARRAY(arena, int64_t, slot_count),
-	};
-	for (uint32_t i = 0; i < point->entries.count; i++) {
-		const struct bt_framework_entry *entry = &point->entries.items[i];
-
-		if (bt_plugin_set_has(&cycle->skip_score, entry->plugin->index)) {
-			continue;
-		}
-		table.plugins[table.plugin_count++] = (struct bt_plugin_scores){
-			.plugin = entry->plugin,
-			.weight = entry->weight,
-			.scores = BT_ARENA_NEW_ARRAY(arena, struct bt_node_score, slot_count),
-		};
-	}
-	struct bt_status status = score_nodes(framework, cycle, pod, &table);
 	for (uint32_t p = 0; p < table.plugin_count && bt_status_is_success(&status); p++) {
-		status = normalize(cycle, pod, &table.plugins[p], slot_count);
+		status = bt_normalize_scores(table.plugins[p].plugin, cycle, pod, slots,
+			table.plugins[p].scores, slot_count);
 	}
-	if (!bt_status_is_success(&status)) {
-		return status;
+	if (bt_status_is_success(&status)) {
+		status = apply_weights(&table,
+			"applying score defaultWeights on Score plugins: plugin ", cycle->arena);
 	}
-	for (uint32_t n = 0; n < slot_count; n++) {
-		for (uint32_t p = 0; p < table.plugin_count; p++) {
-			struct bt_plugin_scores *column = &table.plugins[p];
-			int64_t score = column->scores[n].score;
-
-			if (BT_UNLIKELY(score < BT_SCORE_MIN || score > BT_SCORE_MAX)) {
-				return bt_runner_invalid_score(cycle->arena,
-					"applying score defaultWeights on Score plugins: plugin ",
-					column->plugin, score);
-			}
-			score *= column->weight;
-			column->scores[n].score = score;
-			table.totals[n] += score;
-		}
+	if (bt_status_is_success(&status)) {
+		*out_table = table;
 	}
-	*out_table = table;
-	return BT_STATUS_OK;
+	return status;
 }
 
 struct bt_placement_outcome bt_run_placement_generate(struct bt_framework *framework,
@@ -200,24 +213,12 @@ struct bt_placement_outcome bt_run_placement_generate(struct bt_framework *frame
 
 struct bt_status bt_run_placement_score(struct bt_framework *framework, struct bt_arena *arena,
 	const struct bt_placement_assignments *placements, uint32_t count,
-	struct bt_placement_score_table *out_table)
+	struct bt_score_table *out_table)
 {
-	const struct bt_framework_point *point = &framework->points[BT_POINT_PLACEMENT_SCORE];
-	struct bt_placement_score_table table = {
-		.placement_count = count,
-		.plugin_count = point->entries.count,
-		.plugins = BT_ARENA_NEW_ARRAY(
-			arena, struct bt_placement_plugin_scores, point->entries.count),
-		.totals = BT_ARENA_NEW_ARRAY(arena, int64_t, count),
-	};
+	static const struct bt_plugin_set none = {0};
+	struct bt_score_table table =
+		make_table(&framework->points[BT_POINT_PLACEMENT_SCORE], &none, count, arena);
 
-	for (uint32_t p = 0; p < table.plugin_count; p++) {
-		table.plugins[p] = (struct bt_placement_plugin_scores){
-			.plugin = point->entries.items[p].plugin,
-			.weight = point->entries.items[p].weight,
-			.scores = BT_ARENA_NEW_ARRAY(arena, int64_t, count),
-		};
-	}
 	for (uint32_t i = 0; i < count; i++) {
 		for (uint32_t p = 0; p < table.plugin_count; p++) {
 			struct bt_plugin *plugin = table.plugins[p].plugin;
@@ -247,22 +248,12 @@ struct bt_status bt_run_placement_score(struct bt_framework *framework, struct b
 				plugin, " failed with: ", &status);
 		}
 	}
-	for (uint32_t i = 0; i < count; i++) {
-		for (uint32_t p = 0; p < table.plugin_count; p++) {
-			struct bt_placement_plugin_scores *column = &table.plugins[p];
-
-			if (column->scores[i] < BT_SCORE_MIN || column->scores[i] > BT_SCORE_MAX) {
-				return bt_runner_invalid_score(arena,
-					"applying score defaultWeights on PlacementScore plugins: "
-					"plugin ",
-					column->plugin, column->scores[i]);
-			}
-			column->scores[i] *= column->weight;
-			table.totals[i] += column->scores[i];
-		}
+	struct bt_status status = apply_weights(
+		&table, "applying score defaultWeights on PlacementScore plugins: plugin ", arena);
+	if (bt_status_is_success(&status)) {
+		*out_table = table;
 	}
-	*out_table = table;
-	return BT_STATUS_OK;
+	return status;
 }
 
 struct bt_status bt_run_pod_group_post_filter(struct bt_framework *framework,

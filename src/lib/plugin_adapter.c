@@ -153,7 +153,7 @@ static struct bt_status score(struct bt_plugin *plugin, struct bt_cycle_state *c
 }
 
 static struct bt_status normalize_score(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
-	const struct bt_pod_info *pod, struct bt_node_score *scores, uint32_t count)
+	const struct bt_pod_info *pod, const uint32_t *slots, int64_t *scores, uint32_t count)
 {
 	struct adapted *adapted = adapted_of(plugin);
 	struct berth_node_score_list list = {
@@ -163,14 +163,14 @@ static struct bt_status normalize_score(struct bt_plugin *plugin, struct bt_cycl
 	struct berth_node_score *items = list.items;
 
 	for (uint32_t i = 0; i < count; i++) {
-		items[i].name = node_name(adapted, scores[i].slot);
-		items[i].score = scores[i].score;
+		items[i].name = node_name(adapted, slots[i]);
+		items[i].score = scores[i];
 	}
 	struct bt_status status = adapted->outside.score_extensions->normalize_score(
 		adapted->plugin, berth_cycle_state_of(cycle), berth_const_pod_info_of(pod), &list);
 
 	for (uint32_t i = 0; i < count; i++) {
-		scores[i].score = items[i].score;
+		scores[i] = items[i].score;
 	}
 	return checked_status(adapted, status, cycle->arena);
 }

@@ -238,7 +238,6 @@ static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *
 	renamed->shortcuts.score_is_constant = NULL;
 	renamed->shortcuts.pre_score_skips = NULL;
 	renamed->shortcuts.score_slots = NULL;
-	renamed->shortcuts.normalize_column = NULL;
 	plugin->ops = &renamed->ops;
 	*out_plugin = plugin;
 	return 0;

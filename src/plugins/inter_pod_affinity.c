@@ -1043,28 +1043,10 @@ static int64_t normalized(int64_t score, int64_t low, int64_t difference)
 
 static struct bt_status normalize_score(BT_UNUSED struct bt_plugin *plugin,
 	BT_UNUSED struct bt_cycle_state *cycle, BT_UNUSED const struct bt_pod_info *pod,
-	struct bt_node_score *scores, uint32_t count)
+	BT_UNUSED const uint32_t *slots, int64_t *scores, uint32_t count)
 {
 	int64_t low = INT64_MAX;
 	int64_t high = INT64_MIN;
-
-	for (uint32_t i = 0; i < count; i++) {
-		low = scores[i].score < low ? scores[i].score : low;
-		high = scores[i].score > high ? scores[i].score : high;
-	}
-	for (uint32_t i = 0; i < count; i++) {
-		scores[i].score = normalized(scores[i].score, low, bt_wrap_sub(high, low));
-	}
-	return BT_STATUS_OK;
-}
-
-static void normalize_column(BT_UNUSED struct bt_plugin *plugin, BT_UNUSED const void *data,
-	BT_UNUSED const struct bt_state *state, BT_UNUSED const uint32_t *feasible_slots,
-	uint32_t count, int64_t *scores)
-{
-	int64_t low = INT64_MAX;
-	int64_t high = INT64_MIN;
-
 	int64_t last = 0;
 	int64_t last_normalized = 0;
 
@@ -1080,6 +1062,7 @@ static void normalize_column(BT_UNUSED struct bt_plugin *plugin, BT_UNUSED const
 		}
 		scores[i] = last_normalized;
 	}
+	return BT_STATUS_OK;
 }
 
 /**
@@ -1600,7 +1583,6 @@ static const struct bt_plugin_shortcuts shortcuts = {
 				BT_REASON_EXISTING_ANTI_AFFINITY},
 		},
 	.score_slots = score_slots,
-	.normalize_column = normalize_column,
 	.cell_traits = cell_traits,
 };
 

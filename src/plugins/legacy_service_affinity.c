@@ -278,18 +278,17 @@ static struct bt_status score(struct bt_plugin *plugin, struct bt_cycle_state *c
 /**
  * Add to sums[i] the score that node i gets for one label: the fewer pods of the service are on
  * nodes with the same label value, the higher the score. scores[i]: number of pods of the service
- * on node i. total: number of pods of the service on all nodes. divisor: number of labels. scratch:
- * room for count entries.
+ * on slots[i]. total: number of pods of the service on all nodes. divisor: number of labels.
+ * scratch: room for count entries.
  */
 static void spread_over_label(const struct bt_node_table *nodes, struct bt_str key,
-	const struct bt_node_score *scores, uint32_t count, int64_t total, double divisor,
+	const uint32_t *slots, const int64_t *scores, uint32_t count, int64_t total, double divisor,
 	struct bt_indexed_str *scratch, double *sums)
 {
 	uint32_t labelled = 0;
 
 	for (uint32_t i = 0; i < count; i++) {
-		const struct bt_str *value =
-			bt_str_map_find(&nodes->rows[scores[i].slot].labels, key);
+		const struct bt_str *value = bt_str_map_find(&nodes->rows[slots[i]].labels, key);
 
 		if (value != NULL) {
 			scratch[labelled++] = (struct bt_indexed_str){*value, i};
@@ -304,7 +303,7 @@ static void spread_over_label(const struct bt_node_table *nodes, struct bt_str k
 		double share = 100.0;
 
 		while (end < labelled && bt_str_equal(scratch[end].text, scratch[start].text)) {
-			in_group += scores[scratch[end++].index].score;
+			in_group += scores[scratch[end++].index];
 		}
 		if (total > 0) {
 			share = 100.0 * ((double)(total - in_group) / (double)total);
@@ -316,7 +315,8 @@ static void spread_over_label(const struct bt_node_table *nodes, struct bt_str k
 }
 
 static struct bt_status normalize_score(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
-	BT_UNUSED const struct bt_pod_info *pod, struct bt_node_score *scores, uint32_t count)
+	BT_UNUSED const struct bt_pod_info *pod, const uint32_t *slots, int64_t *scores,
+	uint32_t count)
 {
 	const bt_str_list *keys = &service_affinity_of(plugin)->anti_affinity_labels;
 	const struct bt_node_table *nodes = &bt_plugin_handle(plugin)->state->nodes;
@@ -326,14 +326,14 @@ static struct bt_status normalize_score(struct bt_plugin *plugin, struct bt_cycl
 	int64_t total = 0;
 
 	for (uint32_t i = 0; i < count; i++) {
-		total += scores[i].score;
+		total += scores[i];
 	}
 	for (uint32_t i = 0; i < keys->count; i++) {
-		spread_over_label(nodes, keys->items[i], scores, count, total, (double)keys->count,
-			scratch, sums);
+		spread_over_label(nodes, keys->items[i], slots, scores, count, total,
+			(double)keys->count, scratch, sums);
 	}
 	for (uint32_t i = 0; i < count; i++) {
-		scores[i].score = bt_trunc_to_i64(sums[i]);
+		scores[i] = bt_trunc_to_i64(sums[i]);
 	}
 	return BT_STATUS_OK;
 }

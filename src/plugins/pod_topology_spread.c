@@ -1226,44 +1226,23 @@ static int64_t normalized(int64_t low, int64_t high, int64_t score)
 }
 
 static struct bt_status normalize_score(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
-	BT_UNUSED const struct bt_pod_info *pod, struct bt_node_score *scores, uint32_t count)
+	BT_UNUSED const struct bt_pod_info *pod, const uint32_t *slots, int64_t *scores,
+	uint32_t count)
 {
 	const struct score_data *data = cycle->pre_score_data[plugin->index];
 	int64_t low = INT64_MAX;
 	int64_t high = 0;
 
 	for (uint32_t i = 0; i < count; i++) {
-		if (!slot_is_ignored(data, scores[i].slot)) {
-			low = scores[i].score < low ? scores[i].score : low;
-			high = scores[i].score > high ? scores[i].score : high;
-		}
-	}
-	for (uint32_t i = 0; i < count; i++) {
-		scores[i].score = slot_is_ignored(data, scores[i].slot)
-			? 0
-			: normalized(low, high, scores[i].score);
-	}
-	return BT_STATUS_OK;
-}
-
-static void normalize_column(BT_UNUSED struct bt_plugin *plugin, const void *data,
-	BT_UNUSED const struct bt_state *state, const uint32_t *feasible_slots, uint32_t count,
-	int64_t *scores)
-{
-	int64_t low = INT64_MAX;
-	int64_t high = 0;
-
-	for (uint32_t i = 0; i < count; i++) {
-		if (!slot_is_ignored(data, feasible_slots[i])) {
+		if (!slot_is_ignored(data, slots[i])) {
 			low = scores[i] < low ? scores[i] : low;
 			high = scores[i] > high ? scores[i] : high;
 		}
 	}
 	for (uint32_t i = 0; i < count; i++) {
-		scores[i] = slot_is_ignored(data, feasible_slots[i])
-			? 0
-			: normalized(low, high, scores[i]);
+		scores[i] = slot_is_ignored(data, slots[i]) ? 0 : normalized(low, high, scores[i]);
 	}
+	return BT_STATUS_OK;
 }
 
 /**
@@ -1676,7 +1655,6 @@ static const struct bt_plugin_shortcuts shortcuts = {
 			[BT_SPREAD_SKEW - 1] = {BT_STATUS_UNSCHEDULABLE, BT_REASON_TOPOLOGY_SPREAD},
 		},
 	.score_slots = score_slots,
-	.normalize_column = normalize_column,
 	.cell_traits = cell_traits,
 	.pre_score_cells = pre_score_cells,
 };

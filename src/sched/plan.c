@@ -69,7 +69,6 @@ static bool score_has_cycle_column(const struct bt_framework *framework, struct 
 	const struct bt_plugin_ops *ops = plugin->ops;
 	const struct bt_plugin_shortcuts *shortcuts = bt_shortcuts(plugin);
 	return shortcuts->columns_per_cycle && shortcuts->score_slots != NULL &&
-		(shortcuts->normalize_column != NULL || ops->normalize != BT_NORMALIZE_CUSTOM) &&
 		(ops->pre_score == NULL || is_at_point(framework, BT_POINT_PRE_SCORE, plugin)) &&
 		(shortcuts->score_fits_column == NULL ||
 			shortcuts->score_fits_column(plugin, NULL, pod));

@@ -394,7 +394,7 @@ static uint32_t score_candidates(struct bt_group_cycle *cycle,
 	struct bt_engine *engine = cycle->scheduler->engine;
 	struct bt_placement_assignments *assignments =
 		BT_ARENA_NEW_ARRAY(arena, struct bt_placement_assignments, count);
-	struct bt_placement_score_table table;
+	struct bt_score_table table;
 	const struct bt_pod_info **all =
 		BT_ARENA_NEW_ARRAY(arena, const struct bt_pod_info *, cycle->members.count);
 	for (uint32_t m = 0; m < cycle->members.count; m++) {

@@ -30,25 +30,9 @@ void bt_cycle_add_cycle_scores(
 		}
 		bt_shortcuts(plugin)->score_slots(
 			plugin, data, run->pod, run->engine->state, slots, count, scores);
-		/*
-		 * Normalise as bt_run_score does; normalize_column implements custom normalisation.
-		 */
-		const struct bt_plugin_ops *ops = plugin->ops;
-		if (bt_shortcuts(plugin)->normalize_column != NULL) {
-			bt_shortcuts(plugin)->normalize_column(
-				plugin, data, run->engine->state, slots, count, scores);
-		} else if (ops->normalize != BT_NORMALIZE_NONE) {
-			struct bt_node_score *entries =
-				BT_ARENA_NEW_ARRAY(run->cycle->arena, struct bt_node_score, count);
-			for (uint32_t j = 0; j < count; j++) {
-				entries[j] = (struct bt_node_score){slots[j], scores[j]};
-			}
-			bt_default_normalize(entries, count, BT_SCORE_MAX,
-				ops->normalize == BT_NORMALIZE_DEFAULT_REVERSE);
-			for (uint32_t j = 0; j < count; j++) {
-				scores[j] = entries[j].score;
-			}
-		}
+		struct bt_status status =
+			bt_normalize_scores(plugin, run->cycle, run->pod, slots, scores, count);
+		BT_ASSERT(bt_status_is_success(&status)); /* by the contract of normalize_score */
 		for (uint32_t k = 0; k < count; k++) {
 			totals[k] += weight * scores[k];
 		}

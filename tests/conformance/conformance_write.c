@@ -96,7 +96,7 @@ static void write_scores(struct bt_case_run *run, const struct bt_evaluation *ev
 		bt_json_begin_object(writer);
 		for (uint32_t p = 0; p < table->plugin_count; p++) {
 			bt_json_write_name_c(writer, table->plugins[p].plugin->ops->name);
-			bt_json_write_int64(writer, table->plugins[p].scores[i].score);
+			bt_json_write_int64(writer, table->plugins[p].scores[i]);
 		}
 		bt_json_end_object(writer);
 		bt_json_end_object(writer);

@@ -237,13 +237,14 @@ static struct bt_status score(struct bt_plugin *plugin, struct bt_cycle_state *c
 }
 
 static struct bt_status normalize_score(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
-	const struct bt_pod_info *pod, struct bt_node_score *scores, uint32_t count)
+	const struct bt_pod_info *pod, const uint32_t *slots, int64_t *scores, uint32_t count)
 {
 	struct fake *fake = fake_of(plugin);
 
 	(void)pod;
+	(void)slots;
 	for (uint32_t i = 0; i < count; i++) {
-		scores[i].score = fake->normalized_score;
+		scores[i] = fake->normalized_score;
 	}
 	return answer(fake, FAKE_NORMALIZE, cycle->arena);
 }

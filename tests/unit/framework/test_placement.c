@@ -49,7 +49,7 @@ START_TEST(test_placement__generate)
 }
 END_TEST
 
-static struct bt_status score(struct fake_world *world, struct bt_placement_score_table *out_table)
+static struct bt_status score(struct fake_world *world, struct bt_score_table *out_table)
 {
 	static const struct bt_placement placements[2];
 	const struct bt_pod_info *pods[] = {&world->pod, &world->pod};
@@ -63,7 +63,7 @@ START_TEST(test_placement__score)
 {
 	struct fake fakes[] = {fake_plugin("A", SCORE), fake_plugin("B", SCORE | NORMALIZE)};
 	struct fake_world world;
-	struct bt_placement_score_table table;
+	struct bt_score_table table;
 
 	fakes[0].score = 10; /* plus one per pod */
 	fakes[1].score = 1000;

@@ -49,7 +49,7 @@ START_TEST(test_score__edge_02_20_all_skipped)
 	fake_world_init(&world, fakes, 2, "multiPoint=S,T");
 	FAKE_EXPECT(&world, run_score(&world, &table), BT_STATUS_SUCCESS, "", "");
 	ck_assert_uint_eq(table.plugin_count, 0);
-	ck_assert_uint_eq(table.slot_count, 3);
+	ck_assert_uint_eq(table.count, 3);
 	for (int i = 0; i < 3; i++) {
 		ck_assert_int_eq(table.totals[i], 0);
 	}
@@ -110,10 +110,9 @@ START_TEST(test_score__edge_02_22_weight)
 	fakes[1].score = 100;
 	fake_world_init(&world, fakes, 2, "score=S:2,T");
 	FAKE_EXPECT(&world, run_score(&world, &table), BT_STATUS_SUCCESS, "", "");
-	ck_assert_int_eq(table.plugins[0].scores[0].score, 10);
+	ck_assert_int_eq(table.plugins[0].scores[0], 10);
 	ck_assert_int_eq(table.plugins[0].weight, 2);
-	ck_assert_uint_eq(table.plugins[0].scores[2].slot, world.slots[2]);
-	ck_assert_int_eq(table.plugins[1].scores[0].score, 100);
+	ck_assert_int_eq(table.plugins[1].scores[0], 100);
 	ck_assert_int_eq(table.totals[1], 110);
 	ck_assert_uint_eq(fakes[0].calls[FAKE_NORMALIZE], 1);
 	fake_world_finish(&world);
@@ -159,15 +158,13 @@ START_TEST(test_score__default_normalize)
 	};
 
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
-		struct bt_node_score scores[3];
+		int64_t scores[3];
 
+		memcpy(scores, rows[i].in, sizeof(scores));
+		bt_default_normalize(scores, 3, rows[i].reverse);
 		for (uint32_t n = 0; n < 3; n++) {
-			scores[n] = (struct bt_node_score){.slot = n, .score = rows[i].in[n]};
-		}
-		bt_default_normalize(scores, 3, 100, rows[i].reverse);
-		for (uint32_t n = 0; n < 3; n++) {
-			ck_assert_msg(scores[n].score == rows[i].out[n], "%s, node %u: %lld",
-				rows[i].row, n, (long long)scores[n].score);
+			ck_assert_msg(scores[n] == rows[i].out[n], "%s, node %u: %lld", rows[i].row,
+				n, (long long)scores[n]);
 		}
 	}
 }

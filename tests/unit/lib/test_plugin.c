@@ -917,7 +917,7 @@ START_TEST(test_plugin__placements)
 {
 	struct world world;
 	struct bt_arena arena = {0};
-	struct bt_placement_score_table table;
+	struct bt_score_table table;
 	const uint32_t *slots = NULL;
 
 	world_init(&world);

@@ -480,7 +480,7 @@ END_TEST
 
 START_TEST(test_dynamic_resources__edge_12_22_score)
 {
-	struct bt_node_score scores[2] = {{0, 0}, {1, 0}};
+	int64_t scores[2];
 	struct devices_cycle cycle;
 	struct fixture fixture;
 
@@ -496,13 +496,13 @@ START_TEST(test_dynamic_resources__edge_12_22_score)
 	devices_cycle_begin(&cycle, &fixture, devices_pod(&fixture, "p", "c e"));
 	fixture_expect("n1", devices_cycle_filter(&cycle, "n1"), "Success");
 	fixture_expect("n2", devices_cycle_filter(&cycle, "n2"), "Success");
-	scores[0].score = devices_cycle_score(&cycle, "n1");
-	scores[1].score = devices_cycle_score(&cycle, "n2");
-	ck_assert_int_eq(scores[0].score, 16);
-	ck_assert_int_eq(scores[1].score, 15);
-	bt_default_normalize(scores, 2, 100, false);
-	ck_assert_int_eq(scores[0].score, 100);
-	ck_assert_int_eq(scores[1].score, 93);
+	scores[0] = devices_cycle_score(&cycle, "n1");
+	scores[1] = devices_cycle_score(&cycle, "n2");
+	ck_assert_int_eq(scores[0], 16);
+	ck_assert_int_eq(scores[1], 15);
+	bt_default_normalize(scores, 2, false);
+	ck_assert_int_eq(scores[0], 100);
+	ck_assert_int_eq(scores[1], 93);
 	devices_cycle_end(&cycle);
 	fixture_finish(&fixture);
 }

@@ -209,20 +209,21 @@ END_TEST
 static void expect_normalized(struct fixture *fixture, const int64_t *raw, const char *const *nodes,
 	uint32_t count, const int64_t *expected)
 {
-	struct bt_node_score scores[8];
+	uint32_t slots[8];
+	int64_t scores[8];
 	struct bt_cycle_state cycle;
 	struct bt_status status;
 
 	bt_cycle_state_init(&cycle, &fixture->arena, 1);
 	for (uint32_t i = 0; i < count; i++) {
-		scores[i] = (struct bt_node_score){fixture_slot(fixture, nodes[i]), raw[i]};
+		slots[i] = fixture_slot(fixture, nodes[i]);
+		scores[i] = raw[i];
 	}
 	status = fixture->plugin->ops->normalize_score(
-		fixture->plugin, &cycle, fixture_pending(fixture, "{}"), scores, count);
+		fixture->plugin, &cycle, fixture_pending(fixture, "{}"), slots, scores, count);
 	ck_assert_str_eq(fixture_status_text(fixture, status), "Success");
 	for (uint32_t i = 0; i < count; i++) {
-		ck_assert_msg(scores[i].score == expected[i], "%s: got %d", nodes[i],
-			(int)scores[i].score);
+		ck_assert_msg(scores[i] == expected[i], "%s: got %d", nodes[i], (int)scores[i]);
 	}
 	bt_cycle_state_finish(&cycle);
 }

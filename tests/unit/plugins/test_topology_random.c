@@ -349,29 +349,28 @@ static void check_scores(struct world *w, struct bt_plugin *plugin, const struct
 {
 	const struct bt_snapshot *snapshot = &w->f.state->snapshot;
 	uint32_t count = snapshot->count;
-	struct bt_node_score *scores = BT_ARENA_NEW_ARRAY(&w->f.arena, struct bt_node_score, count);
+	const uint32_t *slots = bt_snapshot_list(snapshot);
+	int64_t *scores = BT_ARENA_NEW_ARRAY(&w->f.arena, int64_t, count);
 	int64_t *column = BT_ARENA_NEW_ARRAY(&w->f.arena, int64_t, count);
-	const void *data = counted->cycle.pre_score_data[plugin->index];
 
-	bt_shortcuts(plugin)->score_slots(
-		plugin, data, pod, w->f.state, bt_snapshot_list(snapshot), count, column);
+	bt_shortcuts(plugin)->score_slots(plugin, counted->cycle.pre_score_data[plugin->index], pod,
+		w->f.state, slots, count, column);
 	for (uint32_t i = 0; i < count; i++) {
 		struct bt_node_info node;
 		struct bt_status status;
 
-		bt_node_info_init(&node, w->f.state, bt_snapshot_list(snapshot)[i]);
-		scores[i].slot = bt_snapshot_list(snapshot)[i];
-		status = plugin->ops->score(plugin, &walked->cycle, pod, &node, &scores[i].score);
-		check_same(w, "Score", scores[i].slot,
-			bt_status_is_success(&status) && scores[i].score == column[i]);
+		bt_node_info_init(&node, w->f.state, slots[i]);
+		status = plugin->ops->score(plugin, &walked->cycle, pod, &node, &scores[i]);
+		check_same(w, "Score", slots[i],
+			bt_status_is_success(&status) && scores[i] == column[i]);
 	}
 	struct bt_status status =
-		plugin->ops->normalize_score(plugin, &walked->cycle, pod, scores, count);
+		plugin->ops->normalize_score(plugin, &walked->cycle, pod, slots, scores, count);
 	ck_assert(bt_status_is_success(&status));
-	bt_shortcuts(plugin)->normalize_column(
-		plugin, data, w->f.state, bt_snapshot_list(snapshot), count, column);
+	status = plugin->ops->normalize_score(plugin, &counted->cycle, pod, slots, column, count);
+	ck_assert(bt_status_is_success(&status));
 	for (uint32_t i = 0; i < count; i++) {
-		check_same(w, "normalised score", scores[i].slot, scores[i].score == column[i]);
+		check_same(w, "normalised score", slots[i], scores[i] == column[i]);
 	}
 }
 
@@ -436,7 +435,8 @@ static void check_cell_scores(struct world *w, struct bt_plugin *plugin,
 {
 	const struct bt_plugin_ops *ops = plugin->ops;
 	const struct bt_snapshot *snapshot = &w->f.state->snapshot;
-	struct bt_node_score scores[NODES];
+	const uint32_t *slots = bt_snapshot_list(snapshot);
+	int64_t scores[NODES];
 	struct bt_status status = bt_shortcuts(plugin)->pre_score_cells != NULL
 		? bt_shortcuts(plugin)->pre_score_cells(
 			  plugin, cycle, pod, cells->slots, cells->sizes, cells->count)
@@ -451,20 +451,20 @@ static void check_cell_scores(struct world *w, struct bt_plugin *plugin,
 	for (uint32_t i = 0; i < snapshot->count; i++) {
 		struct bt_node_info node;
 
-		bt_node_info_init(&node, w->f.state, bt_snapshot_list(snapshot)[i]);
-		scores[i].slot = bt_snapshot_list(snapshot)[i];
+		bt_node_info_init(&node, w->f.state, slots[i]);
 		(void)ops->score(plugin, &walked->cycle, pod, &node,
-			&scores[i].score); /* another check compares the status */
+			&scores[i]); /* another check compares the status */
 	}
-	(void)ops->normalize_score(
-		plugin, &walked->cycle, pod, scores, snapshot->count); /* compared elsewhere, too */
+	(void)ops->normalize_score(plugin, &walked->cycle, pod, slots, scores,
+		snapshot->count); /* compared elsewhere, too */
 	bt_shortcuts(plugin)->score_slots(
 		plugin, data, pod, w->f.state, cells->slots, cells->count, cells->scores);
-	bt_shortcuts(plugin)->normalize_column(
-		plugin, data, w->f.state, cells->slots, cells->count, cells->scores);
+	status =
+		ops->normalize_score(plugin, cycle, pod, cells->slots, cells->scores, cells->count);
+	ck_assert(bt_status_is_success(&status));
 	for (uint32_t i = 0; i < snapshot->count; i++) {
-		check_same(w, "the score of a cell", scores[i].slot,
-			scores[i].score == cells->scores[cells->cell_of[i]]);
+		check_same(w, "the score of a cell", slots[i],
+			scores[i] == cells->scores[cells->cell_of[i]]);
 	}
 }
 

@@ -186,27 +186,15 @@ static void score_slots(struct bt_plugin *plugin, const void *data, const struct
 	}
 }
 
-static void normalize_column(struct bt_plugin *plugin, const void *data,
-	const struct bt_state *state, const uint32_t *feasible_slots, uint32_t count,
-	int64_t *scores)
-{
-	(void)plugin;
-	(void)data;
-	(void)state;
-	(void)feasible_slots;
-	for (uint32_t i = 0; i < count; i++) {
-		scores[i] = BT_SCORE_MAX - scores[i];
-	}
-}
-
 static struct bt_status turn_round(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
-	const struct bt_pod_info *pod, struct bt_node_score *scores, uint32_t count)
+	const struct bt_pod_info *pod, const uint32_t *slots, int64_t *scores, uint32_t count)
 {
 	(void)plugin;
 	(void)cycle;
 	(void)pod;
+	(void)slots;
 	for (uint32_t i = 0; i < count; i++) {
-		scores[i].score = BT_SCORE_MAX - scores[i].score;
+		scores[i] = BT_SCORE_MAX - scores[i];
 	}
 	return BT_STATUS_OK;
 }
@@ -230,7 +218,6 @@ static void give_columns(struct fake *fake, enum script_form form)
 		shortcuts->score_slots = score_slots;
 		ops->normalize = BT_NORMALIZE_CUSTOM;
 		ops->normalize_score = turn_round;
-		shortcuts->normalize_column = normalize_column;
 	}
 }
 

@@ -213,7 +213,6 @@ static void kinds_init(struct kinds *kinds, struct world *world, uint64_t seed)
 	shortcuts->score_slots = score_slots;
 	ops->normalize = BT_NORMALIZE_DEFAULT;
 	ops->normalize_score = NULL;
-	shortcuts->normalize_column = NULL;
 }
 
 /* --- random clusters --- */

@@ -283,7 +283,6 @@ static void make_scripts(struct model_round *round)
 			script->fake.ops.normalize = kinds[bt_prng_below(&round->prng, 3)];
 		} else if (bt_prng_below(&round->prng, 2) == 0) {
 			script->fake.ops.normalize = kinds[bt_prng_below(&round->prng, 3)];
-			script->fake.shortcuts.normalize_column = NULL;
 		}
 		/*
 		 * With probability 3/4 a filter rejects at most 3 of 16 nodes, so that some nodes
