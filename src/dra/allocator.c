@@ -3,78 +3,8 @@
 
 #include "dra/allocator_private.h"
 
-/*
- * Fast path for an ordinary request (one device for one claim): take the first free device of the
- * node that passes the selectors. The full search (allocator_search.c) runs instead if the node or
- * a device is not ordinary, or if a verdict is unknown or an error.
- */
-
-/** For nodes with more devices the full search runs, because only the full search polls is_over. */
-#define QUICK_DEVICES_MAX 255U
 /** Score of the first alternative of a request; each further alternative scores 1 less. */
 #define FIRST_AVAILABLE_SCORE 8U
-/** The only flags that an ordinary device may have. */
-#define ORDINARY_FLAGS ((uint32_t)(BT_DEVICE_CAPACITY | BT_DEVICE_CAPACITY_FITS))
-
-/**
- * Check one device. TRUE: the device can be allocated; FALSE: it cannot; UNKNOWN: the full search
- * must decide.
- */
-static enum bt_verdict check_device(const struct bt_device_pools *pools,
-	const struct bt_option *option, const struct bt_pool_device *device)
-{
-	const struct bt_allocated_devices *allocated = &pools->dra->allocated;
-	bool has_capacity = (device->flags & BT_DEVICE_CAPACITY) != 0;
-
-	if ((device->flags & ~ORDINARY_FLAGS) != 0) {
-		return BT_VERDICT_UNKNOWN;
-	}
-	if (bt_allocated_is_dedicated(allocated, device->id)) {
-		return BT_VERDICT_FALSE;
-	}
-	for (uint32_t i = 0; i < option->program_count; i++) {
-		const struct bt_selector_program *program =
-			&pools->programs.items[option->programs[i]];
-		enum bt_verdict verdict = device->row < program->row_capacity
-			? bt_selector_known(program, device->row)
-			: BT_VERDICT_UNKNOWN;
-		if (verdict != BT_VERDICT_TRUE) {
-			return verdict == BT_VERDICT_FALSE ? verdict : BT_VERDICT_UNKNOWN;
-		}
-	}
-	if (has_capacity && bt_allocated_is_held(allocated, device->id)) {
-		/* Claims hold shares from a time when the device was shareable. */
-		return BT_VERDICT_UNKNOWN;
-	}
-	return !has_capacity || (device->flags & BT_DEVICE_CAPACITY_FITS) != 0 ? BT_VERDICT_TRUE
-									       : BT_VERDICT_FALSE;
-}
-
-/** Take the fast path for an ordinary request. *out_row: row of the device if one is found. */
-static enum bt_quick_answer allocate_quickly(const struct bt_device_pools *pools,
-	const struct bt_prepared *prepared, const struct bt_node_pools *node, uint32_t *out_row)
-{
-	if (node->has_problem || node->device_count > QUICK_DEVICES_MAX) {
-		return BT_QUICK_UNKNOWN;
-	}
-	for (uint32_t v = 0; v < node->items.count; v++) {
-		const struct bt_pool_view *view = node->items.items[v].view;
-		for (uint32_t i = 0; i < view->devices.count; i++) {
-			const struct bt_pool_device *device = &view->devices.items[i];
-			switch (check_device(pools, prepared->options, device)) {
-			case BT_VERDICT_FALSE:
-				break;
-			case BT_VERDICT_TRUE:
-				*out_row = device->row;
-				return BT_QUICK_FOUND;
-			case BT_VERDICT_UNKNOWN:
-			case BT_VERDICT_ERROR:
-				return BT_QUICK_UNKNOWN;
-			}
-		}
-	}
-	return BT_QUICK_NONE;
-}
 
 /** Abort if refreshing the counters changes a counter although the version is unchanged. */
 static void verify_counters(struct bt_device_pools *pools, const struct bt_pool_view *view)
@@ -175,18 +105,6 @@ static bool has_broken_pool(const struct bt_search *search)
 	return false;
 }
 
-static struct bt_allocation_choice *create_choice(struct bt_allocator *allocator,
-	const struct bt_prepared *prepared, uint32_t slot, uint32_t device_count)
-{
-	struct bt_allocation_choice *choice = bt_arena_alloc(
-		allocator->arena, sizeof(*choice) + device_count * sizeof(choice->devices[0]));
-
-	choice->prepared = prepared;
-	choice->slot = slot;
-	choice->device_count = device_count;
-	return choice;
-}
-
 void bt_search_begin(struct bt_search *search, struct bt_allocator *allocator, uint32_t slot,
 	const struct bt_resource_claim *const *claims, uint32_t count, struct berth_error *err)
 {
@@ -216,8 +134,7 @@ void bt_search_begin(struct bt_search *search, struct bt_allocator *allocator, u
 	}
 }
 
-/** Run the full search on a node. out_choice may be NULL. */
-static struct bt_node_allocation search_node(struct bt_allocator *allocator, uint32_t slot,
+struct bt_node_allocation bt_allocator_allocate(struct bt_allocator *allocator, uint32_t slot,
 	const struct bt_resource_claim *const *claims, uint32_t count,
 	const struct bt_allocation_choice **out_choice, struct berth_error *err)
 {
@@ -225,6 +142,9 @@ static struct bt_node_allocation search_node(struct bt_allocator *allocator, uin
 	struct bt_node_allocation answer = {BT_ALLOCATION_NONE, 0};
 	enum bt_search_result result = BT_SEARCH_YES;
 
+	if (out_choice != NULL) {
+		*out_choice = NULL;
+	}
 	if (allocator->options.begin != NULL) {
 		allocator->options.begin(allocator->options.context);
 	}
@@ -267,8 +187,10 @@ static struct bt_node_allocation search_node(struct bt_allocator *allocator, uin
 			}
 		}
 		if (out_choice != NULL) {
-			struct bt_allocation_choice *choice = create_choice(
-				allocator, search.prepared, slot, memory->taken.count);
+			struct bt_allocation_choice *choice = bt_arena_alloc(allocator->arena,
+				sizeof(*choice) + memory->taken.count * sizeof(choice->devices[0]));
+			*choice = (struct bt_allocation_choice){
+				search.prepared, slot, memory->taken.count};
 			for (uint32_t i = 0; i < memory->taken.count; i++) {
 				choice->devices[i].row = memory->taken.items[i].row;
 				choice->devices[i].option = memory->taken.items[i].option;
@@ -294,54 +216,4 @@ static struct bt_node_allocation search_node(struct bt_allocator *allocator, uin
 		bt_search_release_device(&search);
 	}
 	return answer;
-}
-
-/** Abort if the fast path and a full search give different results. */
-static void verify_quick(
-	struct bt_allocator *allocator, uint32_t slot, enum bt_quick_answer answer, uint32_t row)
-{
-	const struct bt_prepared *prepared = allocator->prepared;
-	const struct bt_allocation_choice *choice = NULL;
-	struct berth_error err = BERTH_ERROR_INIT;
-	enum bt_allocation_outcome outcome =
-		search_node(allocator, slot, prepared->claims, prepared->count, &choice, &err)
-			.outcome;
-
-	if (answer == BT_QUICK_FOUND
-			? outcome != BT_ALLOCATION_FOUND || choice->devices[0].row != row
-			: outcome != BT_ALLOCATION_NONE) {
-		bt_panic("allocator: the fast path and the full search differ");
-	}
-}
-
-struct bt_node_allocation bt_allocator_allocate(struct bt_allocator *allocator, uint32_t slot,
-	const struct bt_resource_claim *const *claims, uint32_t count,
-	const struct bt_allocation_choice **out_choice, struct berth_error *err)
-{
-	const struct bt_prepared *prepared = bt_prepared_of(allocator, claims, count);
-	enum bt_quick_answer answer = BT_QUICK_UNKNOWN;
-	uint32_t row = BT_DEVICE_NONE;
-
-	if (out_choice != NULL) {
-		*out_choice = NULL;
-	}
-	if (prepared->is_ordinary) {
-		answer = allocate_quickly(allocator->pools, prepared,
-			bt_device_pools_of_node(allocator->pools, slot), &row);
-	}
-	if (answer == BT_QUICK_UNKNOWN) {
-		return search_node(allocator, slot, claims, count, out_choice, err);
-	}
-	if (BT_UNLIKELY(allocator->options.verify)) {
-		verify_quick(allocator, slot, answer, row);
-	}
-	if (answer == BT_QUICK_NONE) {
-		return (struct bt_node_allocation){BT_ALLOCATION_NONE, 0};
-	}
-	if (out_choice != NULL) {
-		struct bt_allocation_choice *choice = create_choice(allocator, prepared, slot, 1);
-		choice->devices[0] = (struct bt_chosen_device){row, prepared->options};
-		*out_choice = choice;
-	}
-	return (struct bt_node_allocation){BT_ALLOCATION_FOUND, 0};
 }

@@ -21,10 +21,7 @@
 struct bt_allocator;
 
 struct bt_allocator_options {
-	/**
-	 * Called before a full search on a node; simple requests may need no full search. May be
-	 * NULL.
-	 */
+	/** Called before a search on a node. May be NULL. */
 	void (*begin)(void *context);
 	/** Polled during a search; true aborts the search. NULL: never abort. */
 	bool (*is_over)(void *context);

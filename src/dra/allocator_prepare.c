@@ -323,11 +323,6 @@ struct bt_prepared *bt_prepared_of(struct bt_allocator *allocator,
 		first_request += made->items[c].request_count;
 	}
 	made->drop_count = allocator->pools->drop_count;
-	const struct bt_option *option = made->options;
-	made->is_ordinary = count == 1 && made->items[0].request_count == 1 &&
-		!made->requests[0].has_alternatives && !made->needs_check &&
-		!made->has_constraints && option->count == 1 && !option->is_admin &&
-		option->capacity == NULL;
 	allocator->prepared = made;
 	return made;
 }

@@ -82,11 +82,6 @@ struct bt_prepared {
 	uint64_t drop_count; /* bt_device_pools.drop_count when the programs were interned */
 	bool has_constraints;
 	bool needs_check; /* the validation pass must run on every node */
-	/**
-	 * The claims are one claim with one request for one device, without alternatives,
-	 * constraints, admin access or capacity requests.
-	 */
-	bool is_ordinary;
 };
 
 struct bt_allocator {
@@ -205,12 +200,6 @@ bool bt_names_option(const bt_str_list *names, const struct bt_option *option, s
  */
 void bt_search_begin(struct bt_search *search, struct bt_allocator *allocator, uint32_t slot,
 	const struct bt_resource_claim *const *claims, uint32_t count, struct berth_error *err);
-
-enum bt_quick_answer {
-	BT_QUICK_UNKNOWN, /* the full search must decide */
-	BT_QUICK_FOUND,
-	BT_QUICK_NONE,
-};
 
 /* allocator_take.c */
 
