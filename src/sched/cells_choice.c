@@ -10,20 +10,13 @@
 
 enum {
 	IS_BEST = 1,
-	IS_COUNTED = 2,
+	IS_FEASIBLE = 2,
 	/*
 	 * Number of nodes of the list that are checked one by one for a tie before the tree is
 	 * searched.
 	 */
 	NEAR = 8,
-	/*
-	 * A block of positions is scanned once for each of at most this many cells; with more
-	 * cells, each position is checked against the marks.
-	 */
-	SCANS_MAX = 8,
-	SUMS_KEPT = 16,
-	/* At most this many ties are ranked one by one. */
-	TIES_RANKED = 12
+	SUMS_KEPT = 16
 };
 
 /*
@@ -45,19 +38,16 @@ struct cell_search {
 	struct bt_places *places; /* NULL: positions are in list order */
 	const uint32_t *best;
 	uint32_t best_count;
-	uint64_t start; /* the point of choice->start */
-	/*
-	 * The cells whose members are counted: the feasible cells or, if `others` is set, the
-	 * infeasible cells.
-	 */
-	bool others;
-	const uint32_t *counted;
-	uint32_t counted_count;
+	uint64_t start;           /* the point of choice->start */
+	const uint32_t *feasible; /* feasible cells */
+	uint32_t feasible_cells;
 	uint32_t feasible_count; /* feasible positions */
-	uint32_t before_start;   /* feasible nodes before `start` in the list */
+	/* All nodes are feasible and in list order, so a position is the rank from position 0 on.
+	 */
+	bool is_dense;
+	uint32_t before_start; /* feasible nodes before `start` in the list */
 	uint8_t marks[BT_CELLS_MAX];
-	uint32_t infeasible[BT_CELLS_MAX]; /* memory of `counted` when `others` is true */
-	struct rank_sums sums[SUMS_KEPT];  /* a cache by level and block */
+	struct rank_sums sums[SUMS_KEPT]; /* a cache by level and block */
 };
 
 static void begin_search(struct cell_search *search, const struct bt_cells *cells,
@@ -83,8 +73,7 @@ static bool is_tie(const struct cell_search *search, uint32_t position)
 
 static bool is_feasible(const struct cell_search *search, uint32_t position)
 {
-	uint32_t cell = search->cells->cell_of[position];
-	return ((search->marks[cell] & IS_COUNTED) != 0) != search->others;
+	return (search->marks[search->cells->cell_of[position]] & IS_FEASIBLE) != 0;
 }
 
 /* The ties in a block of positions, as bits. */
@@ -92,12 +81,8 @@ static uint64_t ties_in_block(const struct cell_search *search, uint32_t block)
 {
 	const struct bt_cells *cells = search->cells;
 	uint32_t first = block * BT_CELLS_BLOCK;
-	uint32_t end = cells->position_count - first;
 	uint64_t ties = 0;
-	for (uint32_t i = 0; search->best_count > SCANS_MAX && i < BT_CELLS_BLOCK && i < end; i++) {
-		ties |= (uint64_t)is_tie(search, first + i) << i;
-	}
-	for (uint32_t i = 0; search->best_count <= SCANS_MAX && i < search->best_count; i++) {
+	for (uint32_t i = 0; i < search->best_count; i++) {
 		uint32_t cell = search->best[i];
 		ties |= cells->kernels->ties_of(cells->cell_of + first, cells->local_of + first,
 			(uint16_t)cell, cells->cells[cell].top_best);
@@ -241,72 +226,36 @@ uint32_t bt_cells_nth_tie(
 	return node;
 }
 
-/*
- * Prepare the computation of ranks: choose the cells to count, the feasible or the infeasible
- * cells, whichever are fewer.
- */
+/* Prepare the computation of ranks. */
 static void begin_ranks(struct cell_search *search, const struct bt_cells_choice *choice)
 {
-	const struct bt_cells *cells = search->cells;
+	search->feasible = choice->feasible;
+	search->feasible_cells = choice->feasible_count;
 	search->feasible_count = 0;
 	for (uint32_t i = 0; i < choice->feasible_count; i++) {
-		search->feasible_count += cells->cells[choice->feasible[i]].size;
-		search->marks[choice->feasible[i]] |= IS_COUNTED;
+		search->feasible_count += search->cells->cells[choice->feasible[i]].size;
+		search->marks[choice->feasible[i]] |= IS_FEASIBLE;
 	}
 	for (uint32_t i = 0; i < SUMS_KEPT; i++) {
 		search->sums[i].level = 0;
 	}
-	search->counted = choice->feasible;
-	search->counted_count = choice->feasible_count;
-	search->others = search->feasible_count == choice->node_count ||
-		choice->feasible_count > cells->cell_count / 2;
-	if (!search->others) {
-		return;
-	}
-	search->counted = search->infeasible;
-	search->counted_count = 0;
-	if (search->feasible_count == choice->node_count && search->places == NULL) {
-		return;
-	}
-	for (uint32_t i = 0; i < cells->cell_count; i++) {
-		search->marks[i] ^= IS_COUNTED;
-		/*
-		 * In list order, places without a node come after all nodes and need not be
-		 * counted.
-		 */
-		bool counts = i != choice->empty || search->places != NULL;
-		if ((search->marks[i] & IS_COUNTED) != 0 && counts && cells->cells[i].size > 0) {
-			search->infeasible[search->counted_count++] = i;
-		}
-	}
+	search->is_dense = search->feasible_count == choice->node_count && search->places == NULL;
 }
 
-/* Feasible positions of a block, as bits. Bits beyond the last position are undefined. */
+/* Feasible positions of a block, as bits. */
 static uint64_t feasible_in_block(const struct cell_search *search, uint32_t block)
 {
 	const struct bt_cells *cells = search->cells;
-	uint32_t first = block * BT_CELLS_BLOCK;
-	uint32_t end = cells->position_count - first;
 	uint64_t found = 0;
-	if (search->counted_count <= SCANS_MAX) {
-		for (uint32_t i = 0; i < search->counted_count; i++) {
-			found |= cells->kernels->members_of(
-				cells->cell_of + first, (uint16_t)search->counted[i]);
-		}
-		return search->others ? ~found : found;
-	}
-	for (uint32_t i = 0; i < BT_CELLS_BLOCK && i < end; i++) {
-		found |= (uint64_t)is_feasible(search, first + i) << i;
+	for (uint32_t i = 0; i < search->feasible_cells; i++) {
+		found |= cells->kernels->members_of(
+			cells->cell_of + block * BT_CELLS_BLOCK, (uint16_t)search->feasible[i]);
 	}
 	return found;
 }
 
-/*
- * The array `before` of struct rank_sums for this block of tree nodes. width: number of positions
- * below one tree node of the level.
- */
-static const uint32_t *sums_of(
-	struct cell_search *search, uint32_t level, uint32_t block, uint32_t width)
+/* The array `before` of struct rank_sums for this block of tree nodes. */
+static const uint32_t *sums_of(struct cell_search *search, uint32_t level, uint32_t block)
 {
 	struct rank_sums *sums = &search->sums[(block + 5 * level) % SUMS_KEPT];
 	if (sums->level == level && sums->block == block) {
@@ -315,13 +264,13 @@ static const uint32_t *sums_of(
 	const struct bt_cells *cells = search->cells;
 	uint32_t members[BT_CELLS_BLOCK] = {0};
 	size_t first = (size_t)cells->first_node[level] + (size_t)block * BT_CELLS_BLOCK;
-	for (uint32_t i = 0; i < search->counted_count; i++) {
-		cells->kernels->add(members, cells->cells[search->counted[i]].members + first);
+	for (uint32_t i = 0; i < search->feasible_cells; i++) {
+		cells->kernels->add(members, cells->cells[search->feasible[i]].members + first);
 	}
-	uint32_t counted = 0;
+	uint32_t before = 0;
 	for (uint32_t i = 0; i < BT_CELLS_BLOCK; i++) {
-		sums->before[i] = search->others ? i * width - counted : counted;
-		counted += members[i];
+		sums->before[i] = before;
+		before += members[i];
 	}
 	sums->level = level;
 	sums->block = block;
@@ -331,18 +280,16 @@ static const uint32_t *sums_of(
 /* Number of feasible positions before this position. */
 static uint32_t count_below(struct cell_search *search, uint32_t position)
 {
-	if (search->counted_count == 0) {
+	if (search->is_dense) {
 		return position;
 	}
 	uint32_t node = position / BT_CELLS_BLOCK;
 	uint64_t below = (UINT64_C(1) << position % BT_CELLS_BLOCK) - 1;
 	uint32_t before = BT_POPCOUNT64(feasible_in_block(search, node) & below);
-	uint32_t width = BT_CELLS_BLOCK;
 	for (uint32_t level = 1; level < search->cells->level_count; level++) {
 		uint32_t block = node / BT_CELLS_BLOCK;
-		before += sums_of(search, level, block, width)[node % BT_CELLS_BLOCK];
+		before += sums_of(search, level, block)[node % BT_CELLS_BLOCK];
 		node = block;
-		width *= BT_CELLS_BLOCK;
 	}
 	return before;
 }
@@ -350,14 +297,13 @@ static uint32_t count_below(struct cell_search *search, uint32_t position)
 /* The feasible position that has this many feasible positions before it. */
 static uint32_t find_below(struct cell_search *search, uint32_t before)
 {
-	if (search->counted_count == 0) {
+	if (search->is_dense) {
 		return before;
 	}
 	const struct bt_cells *cells = search->cells;
 	uint32_t node = 0;
 	for (uint32_t level = cells->level_count; level-- > 1;) {
-		uint32_t width = UINT32_C(1) << level * BT_CELLS_BLOCK_BITS;
-		const uint32_t *sums = sums_of(search, level, node, width);
+		const uint32_t *sums = sums_of(search, level, node);
 		/* The first sum is 0, and all sums of padding nodes are larger than `before`. */
 		uint32_t child = cells->kernels->count_up_to(sums, before) - 1;
 		before -= sums[child];
@@ -514,12 +460,6 @@ static uint32_t position_of(const struct cell_search *search, uint64_t point)
 	return search->places == NULL ? bt_point_row(point) : bt_places_at(search->places, point);
 }
 
-static uint64_t point_of(const struct cell_search *search, uint32_t position)
-{
-	return search->places == NULL ? bt_point(position, 0)
-				      : bt_places_point_of(search->places, position);
-}
-
 /** Returns the point of the feasible node with this rank in search order. */
 BT_ALWAYS_INLINE uint64_t point_of_rank(struct cell_search *search, uint32_t rank)
 {
@@ -591,8 +531,7 @@ uint32_t bt_cells_choose_by_heap(const struct bt_cells *cells, const struct bt_c
 {
 	struct cell_search search;
 	begin_search(&search, cells, choice);
-	uint64_t tie_count = bt_cells_tie_count(cells, choice);
-	if (tie_count == 1) {
+	if (bt_cells_tie_count(cells, choice) == 1) {
 		return next_tie(&search, 0);
 	}
 	begin_ranks(&search, choice);
@@ -600,19 +539,6 @@ uint32_t bt_cells_choose_by_heap(const struct bt_cells *cells, const struct bt_c
 	search.start = search.places == NULL ? bt_point(choice->start, 0)
 					     : bt_places_point_at(search.places, choice->start);
 	search.before_start = choice->start != 0 ? count_before(&search, search.start) : 0;
-	if (tie_count <= TIES_RANKED) {
-		uint32_t first = next_tie(&search, 0);
-		uint32_t first_rank = rank_of(&search, point_of(&search, first));
-		for (uint32_t tie = next_tie(&search, first + 1); tie != BT_POSITION_NONE;
-			tie = next_tie(&search, tie + 1)) {
-			uint32_t rank = rank_of(&search, point_of(&search, tie));
-			if (bt_heap_order(rank) < bt_heap_order(first_rank)) {
-				first = tie;
-				first_rank = rank;
-			}
-		}
-		return first;
-	}
 	uint32_t skipped;
 	uint64_t chosen = next_tie_around(&search, search.start, UINT64_MAX, &skipped);
 	BT_ASSERT(chosen != BT_POINT_NONE);
