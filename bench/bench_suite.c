@@ -328,7 +328,8 @@ static void append_note(const struct outcome *outcome, struct bt_strbuf *out)
 
 static void add_number(struct bt_table *table, double value, const char *suffix)
 {
-	bt_table_add_format(table, "%.0f%s", value, suffix);
+	bt_strbuf_printf(&table->text, "%.0f%s", value, suffix);
+	bt_table_end_cell(table);
 }
 
 static void add_row(struct bt_table *table, const struct outcome *outcome)
@@ -340,7 +341,8 @@ static void add_row(struct bt_table *table, const struct outcome *outcome)
 	add_number(table, result->bound_count, "");
 	add_number(table, result->pending_count, "");
 	add_number(table, rate_of(result), "");
-	bt_table_add_format(table, "%.0f-%.0f", outcome->rate_min, outcome->rate_max);
+	bt_strbuf_printf(&table->text, "%.0f-%.0f", outcome->rate_min, outcome->rate_max);
+	bt_table_end_cell(table);
 	add_number(table, bt_bench_rate(result->pending_count, result->cpu_seconds), "");
 	add_number(table, outcome->peak_rss_mb, "");
 	if (theirs != 0) {

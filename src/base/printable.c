@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/printable.h"
 
+#include <string.h>
+
 #include "base/unicode.h"
 
 void bt_printable_append(struct bt_strbuf *out, struct bt_str text)
@@ -35,6 +37,30 @@ void bt_printable_append_name(struct bt_strbuf *out, struct bt_str namespace_, s
 	bt_printable_append(out, namespace_);
 	bt_strbuf_append_char(out, '/');
 	bt_printable_append(out, name);
+}
+
+void bt_printable_append_word(struct bt_strbuf *out, struct bt_str word)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789-_./:=@%+,";
+	uint32_t plain_length = 0;
+	while (plain_length < word.length &&
+		memchr(plain, word.data[plain_length], sizeof(plain) - 1) != NULL) {
+		plain_length++;
+	}
+	if (word.length != 0 && plain_length == word.length) {
+		bt_strbuf_append_str(out, word);
+		return;
+	}
+	bt_strbuf_append_char(out, '\'');
+	for (uint32_t i = 0; i < word.length; i++) {
+		if (word.data[i] == '\'') {
+			bt_strbuf_append_c(out, "'\\''");
+		} else {
+			bt_strbuf_append_char(out, word.data[i]);
+		}
+	}
+	bt_strbuf_append_char(out, '\'');
 }
 
 uint32_t bt_printable_width(struct bt_str text)

@@ -10,6 +10,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "api/text_template.h"
 #include "base/printable.h"
 #if BT_HAVE_YAML
 #include "codec/yaml.h"
@@ -365,19 +366,20 @@ void bt_table_add_c(struct bt_table *table, const char *cell)
 	bt_table_add(table, bt_str_from(cell));
 }
 
-void bt_table_add_format(struct bt_table *table, const char *format, ...)
+void bt_table_add_cells(struct bt_table *table, const char *template_, ...)
 {
+	struct bt_strbuf text = {0};
+	struct bt_str rest;
 	va_list arguments;
-	va_start(arguments, format);
-	bt_strbuf_vprintf(&table->text, format, arguments);
+	va_start(arguments, template_);
+	bt_text_append_list(&text, template_, arguments);
 	va_end(arguments);
-	bt_table_end_cell(table);
-}
-
-void bt_table_add_name(struct bt_table *table, struct bt_str namespace_, struct bt_str name)
-{
-	bt_printable_append_name(&table->text, namespace_, name);
-	bt_table_end_cell(table);
+	rest = bt_strbuf_str(&text);
+	do {
+		bt_strbuf_append_str(&table->text, bt_str_cut(&rest, '\t'));
+		bt_table_end_cell(table);
+	} while (rest.data != NULL);
+	bt_strbuf_finish(&text);
 }
 
 void bt_table_write(struct bt_table *table, struct bt_strbuf *out)
@@ -406,32 +408,6 @@ void bt_table_finish(struct bt_table *table)
 {
 	bt_vec_finish(&table->cell_ends);
 	bt_strbuf_finish(&table->text);
-}
-
-/** --- shells --- */
-
-void bt_output_append_quoted(struct bt_strbuf *out, struct bt_str word)
-{
-	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
-				    "0123456789-_./:=@%+,";
-	uint32_t plain_length = 0;
-	while (plain_length < word.length &&
-		memchr(plain, word.data[plain_length], sizeof(plain) - 1) != NULL) {
-		plain_length++;
-	}
-	if (word.length != 0 && plain_length == word.length) {
-		bt_strbuf_append_str(out, word);
-		return;
-	}
-	bt_strbuf_append_char(out, '\'');
-	for (uint32_t i = 0; i < word.length; i++) {
-		if (word.data[i] == '\'') {
-			bt_strbuf_append_c(out, "'\\''");
-		} else {
-			bt_strbuf_append_char(out, word.data[i]);
-		}
-	}
-	bt_strbuf_append_char(out, '\'');
 }
 
 /** --- members of JSON objects --- */

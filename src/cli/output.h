@@ -44,8 +44,6 @@ uint32_t bt_output_columns(void);
  * be copied. coloured: with colours for headings and for the fates of pods ("Unschedulable").
  */
 void bt_output_lay_out(struct bt_strbuf *text, uint32_t columns, bool coloured);
-/** Append a word of a shell command line: in single quotes unless it is plain. */
-void bt_output_append_quoted(struct bt_strbuf *out, struct bt_str word);
 /** Write to standard output; bt_output_flush reports write errors. */
 void bt_output_print(const struct bt_strbuf *text);
 /**
@@ -94,12 +92,10 @@ void bt_table_end_cell(struct bt_table *table);
 void bt_table_add(struct bt_table *table, struct bt_str cell);
 void bt_table_add_c(struct bt_table *table, const char *cell);
 /**
- * Append a whole cell, formatted as by printf. Control bytes are not escaped, so use bt_table_add
- * for texts of the input.
+ * Append cells from a template (bt_text_append), in which tabs separate them. Texts of the input
+ * need %p, or %m.
  */
-BT_PRINTF(2, 3) void bt_table_add_format(struct bt_table *table, const char *format, ...);
-/** Append the cell "NAMESPACE/NAME"; escapes control bytes. */
-void bt_table_add_name(struct bt_table *table, struct bt_str namespace_, struct bt_str name);
+void bt_table_add_cells(struct bt_table *table, const char *template_, ...);
 /**
  * Append the rows in order, two blanks between columns, none at the end of a line, and finish the
  * table.

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "explain/advice.h"
 
-#include "api/amount.h"
 #include "base/strbuf.h"
 #include "base/unicode.h"
 #include "plugins/common_plugin.h"
@@ -35,25 +34,19 @@ static void append_values(struct bt_strbuf *out, const struct bt_requirement *re
 	bt_strbuf_append_char(out, '(');
 	for (uint32_t i = 0; i < requirement->value_count && out->length <= SELECTOR_BYTES_MAX;
 		i++) {
-		if (i != 0) {
-			bt_strbuf_append_char(out, ',');
-		}
-		bt_strbuf_append_str(out, requirement->values[i]);
+		bt_text_append(out, "%c%s", i != 0 ? "," : "", requirement->values[i]);
 	}
 	bt_strbuf_append_char(out, ')');
 }
 
 static void append_requirement(struct bt_strbuf *out, const struct bt_requirement *requirement)
 {
-	if (requirement->operator_ == BT_SELECTOR_DOES_NOT_EXIST) {
-		bt_strbuf_append_char(out, '!');
-	}
-	bt_strbuf_append_str(out, requirement->key);
+	bt_text_append(out, "%c%s", requirement->operator_ == BT_SELECTOR_DOES_NOT_EXIST ? "!" : "",
+		requirement->key);
 	switch (requirement->operator_) {
 	case BT_SELECTOR_IN:
 		if (requirement->value_count == 1) {
-			bt_strbuf_append_char(out, '=');
-			bt_strbuf_append_str(out, requirement->values[0]);
+			bt_text_append(out, "=%s", requirement->values[0]);
 			return;
 		}
 		bt_strbuf_append_c(out, " in ");
@@ -64,10 +57,10 @@ static void append_requirement(struct bt_strbuf *out, const struct bt_requiremen
 		append_values(out, requirement);
 		return;
 	case BT_SELECTOR_GT:
-		bt_strbuf_printf(out, ">%lld", (long long)requirement->operand);
+		bt_text_append(out, ">%d", requirement->operand);
 		return;
 	case BT_SELECTOR_LT:
-		bt_strbuf_printf(out, "<%lld", (long long)requirement->operand);
+		bt_text_append(out, "<%d", requirement->operand);
 		return;
 	case BT_SELECTOR_EXISTS:
 	case BT_SELECTOR_DOES_NOT_EXIST:
@@ -102,9 +95,7 @@ struct bt_str bt_advice_selector_text(struct bt_advice *advice, const struct bt_
 	}
 	for (uint32_t i = 0; i < selector->requirement_count && text.length <= SELECTOR_BYTES_MAX;
 		i++) {
-		if (i != 0) {
-			bt_strbuf_append_char(&text, ',');
-		}
+		bt_strbuf_append_c(&text, i != 0 ? "," : "");
 		append_requirement(&text, &selector->requirements[i]);
 	}
 	return cut_text(advice->arena, &text, SELECTOR_BYTES_MAX);
@@ -287,17 +278,14 @@ void bt_advice_add_of_pod(struct bt_advice *advice, const struct bt_remedy *reme
 	}
 }
 
-void bt_advice_hint(struct bt_advice *advice, const char *format, ...)
+void bt_advice_hint(struct bt_advice *advice, const char *template_, ...)
 {
 	struct bt_strbuf text = {0};
 	va_list arguments;
 
-	va_start(arguments, format);
-	bt_strbuf_append_str(&text, advice->hint);
-	if (text.length != 0) {
-		bt_strbuf_append_c(&text, ", ");
-	}
-	bt_strbuf_vprintf(&text, format, arguments);
+	bt_text_append(&text, "[%s, ]", advice->hint);
+	va_start(arguments, template_);
+	bt_text_append_list(&text, template_, arguments);
 	va_end(arguments);
 	if (text.length <= HINT_BYTES_MAX) {
 		advice->hint = bt_arena_str(advice->arena, bt_strbuf_str(&text));

@@ -9,6 +9,7 @@
  * after the scheduler accepted the remedies in a trial (explain/explain.h).
  */
 #include "api/selector.h"
+#include "api/text_template.h"
 #include "explain/remedy.h"
 #include "sched/engine.h"
 
@@ -72,8 +73,8 @@ const struct bt_adviser *bt_adviser_find(struct bt_str plugin_name);
 bool bt_advice_add(struct bt_advice *advice, const struct bt_remedy *remedy);
 /** Adds a remedy to pod_remedies if it is new and pod_remedies is not full. */
 void bt_advice_add_of_pod(struct bt_advice *advice, const struct bt_remedy *remedy);
-BT_PRINTF(2, 3)
-void bt_advice_hint(struct bt_advice *advice, const char *format, ...);
+/** Adds a part to the hint, from a template of bt_text_append. Ignored if the hint is too long. */
+void bt_advice_hint(struct bt_advice *advice, const char *template_, ...);
 
 /*
  * Tables of advisers, defined in advice_<area>.c. An entry whose name is NULL ends each table.

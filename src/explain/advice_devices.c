@@ -21,21 +21,21 @@ static void hint_not_created(struct bt_advice *advice, const struct bt_pod_resou
 
 	if (name.data == NULL) {
 		bt_advice_hint(advice,
-			"its claim %.*s names neither a ResourceClaim nor a template: correct the "
+			"its claim %s names neither a ResourceClaim nor a template: correct the "
 			"pod",
-			BT_STR_ARG(entry->name));
+			entry->name);
 	} else if (bt_object_store_find(&advice->engine->state->objects,
 			   BT_KIND_RESOURCE_CLAIM_TEMPLATE, advice->pod->namespace_,
 			   name) == NULL) {
 		bt_advice_hint(advice,
-			"ResourceClaimTemplate %.*s/%.*s does not exist: create it, and the claim "
+			"ResourceClaimTemplate %s/%s does not exist: create it, and the claim "
 			"is made from it",
-			BT_STR_ARG(advice->pod->namespace_), BT_STR_ARG(name));
+			advice->pod->namespace_, name);
 	} else {
 		bt_advice_hint(advice,
-			"the claim of template %.*s is not created yet: wait for the "
+			"the claim of template %s is not created yet: wait for the "
 			"resourceclaim-controller of kube-controller-manager, or look into its log",
-			BT_STR_ARG(name));
+			name);
 	}
 }
 
@@ -46,9 +46,9 @@ static void hint_missing_class(struct bt_advice *advice, struct bt_str claim, st
 		bt_object_store_find(&advice->engine->state->objects, BT_KIND_DEVICE_CLASS,
 			BT_STR(""), class_name) == NULL) {
 		bt_advice_hint(advice,
-			"DeviceClass %.*s does not exist: create it, or let request %.*s of claim "
-			"%.*s name another",
-			BT_STR_ARG(class_name), BT_STR_ARG(request), BT_STR_ARG(claim));
+			"DeviceClass %s does not exist: create it, or let request %s of claim "
+			"%s name another",
+			class_name, request, claim);
 	}
 }
 
@@ -69,25 +69,23 @@ static void hint_claim(struct bt_advice *advice, struct bt_str name, bool genera
 		claim != NULL ? bt_object_controller(&claim->metadata) : NULL;
 
 	if (claim == NULL) {
-		bt_advice_hint(advice, "ResourceClaim %.*s/%.*s does not exist: create it",
-			BT_STR_ARG(pod->metadata.namespace_), BT_STR_ARG(name));
+		bt_advice_hint(advice, "ResourceClaim %s/%s does not exist: create it",
+			pod->metadata.namespace_, name);
 	} else if (claim->metadata.deletion_timestamp != NULL) {
 		bt_advice_hint(advice,
-			"claim %.*s is being deleted: once the pods that use it are gone, create "
+			"claim %s is being deleted: once the pods that use it are gone, create "
 			"it again",
-			BT_STR_ARG(name));
+			name);
 	} else if (generated && (owner == NULL || !bt_str_equal(owner->uid, pod->metadata.uid))) {
 		bt_advice_hint(advice,
-			"claim %.*s belongs to another pod%s%.*s: delete that pod or the claim",
-			BT_STR_ARG(name), owner != NULL ? ", " : "",
-			(int)(owner != NULL ? owner->name.length : 0),
-			owner != NULL ? owner->name.data : "");
+			"claim %s belongs to another pod[%?, %s]: delete that pod or the claim",
+			name, owner != NULL, owner != NULL ? owner->name : BT_STR(""));
 	} else if (claim->status.allocation == NULL &&
 		bt_claim_cache_pending(&instance->dra->claims, claim->metadata.uid) != NULL) {
 		bt_advice_hint(advice,
-			"claim %.*s is just being allocated for another pod: the pod is tried "
+			"claim %s is just being allocated for another pod: the pod is tried "
 			"again when that is done",
-			BT_STR_ARG(name));
+			name);
 	} else if (claim->status.allocation == NULL) {
 		for (uint32_t i = 0;
 			i < claim->spec.devices.requests.count && advice->hint.length == 0; i++) {
@@ -268,13 +266,14 @@ static void hint_elsewhere(struct bt_advice *advice, const struct bt_resource_cl
 	others -= bt_resource_claim_is_reserved_by(claim, advice->pod->uid);
 	if (others == 0) {
 		bt_advice_hint(advice,
-			"claim %.*s is allocated elsewhere, and no other pod has it: the scheduler "
+			"claim %s is allocated elsewhere, and no other pod has it: the scheduler "
 			"frees it when no node fits",
-			BT_STR_ARG(name));
+			name);
 		return;
 	}
-	bt_advice_hint(advice, "claim %.*s is allocated elsewhere, where %u other pod%s it",
-		BT_STR_ARG(name), others, others == 1 ? " has" : "s have");
+	bt_advice_hint(advice,
+		"claim %s is allocated elsewhere, where %u other {pod has|pods have} it", name,
+		others);
 	/*
 	 * If a single pod has reserved the claim, propose to remove the pod, provided that the
 	 * plugin then accepts the node.
@@ -297,13 +296,12 @@ static void hint_not_ready(struct bt_advice *advice, const struct bt_resource_cl
 	bool ready;
 
 	if (bt_dynamic_is_ready(claim, &ready, &err) != 0) {
-		bt_advice_hint(advice, "a device of claim %.*s has failed: %.*s",
-			BT_STR_ARG(claim->metadata.name),
-			BT_STR_ARG(bt_advice_cut_text(advice->arena,
-				bt_str_from(berth_error_message(&err)), TEXT_BYTES_MAX)));
+		bt_advice_hint(advice, "a device of claim %s has failed: %s", claim->metadata.name,
+			bt_advice_cut_text(advice->arena, bt_str_from(berth_error_message(&err)),
+				TEXT_BYTES_MAX));
 	} else if (!ready) {
-		bt_advice_hint(advice, "devices of claim %.*s have not become ready in time",
-			BT_STR_ARG(claim->metadata.name));
+		bt_advice_hint(advice, "devices of claim %s have not become ready in time",
+			claim->metadata.name);
 	}
 	berth_error_finish(&err);
 }
@@ -348,13 +346,6 @@ static bool is_served(const struct bt_allocation_report *report, uint32_t index)
 	return false;
 }
 
-static void append_count(struct bt_strbuf *out, uint32_t count, const char *one, const char *many)
-{
-	if (count != 0) {
-		bt_strbuf_printf(out, ", %u %s", count, count == 1 ? one : many);
-	}
-}
-
 /**
  * Returns the distance of a request, 0 to 1, which grows with the share of missing devices. If
  * enough devices exist but are not usable (in use, tainted, too little capacity), the distance is
@@ -371,86 +362,63 @@ static double distance_of(const struct bt_request_report *request)
 	return there >= request->wanted && there != 0 ? missing / 2 : (1.0 + missing) / 2;
 }
 
+/** Adds a hint such as "request gpus of claim train wants 2 and can have 1 of 4 devices". */
+static void hint_request(struct bt_advice *advice, const struct bt_request_report *request)
+{
+	struct bt_strbuf text = {0};
+	struct bt_resource_claim claim = {.metadata.name = claim_name(request)};
+	bool is_extended = bt_extended_is_in_memory(&claim);
+
+	bt_text_append(&text, "request %s of [%?its extended resources (class %s)][%?claim %s]",
+		request->request, is_extended, request->device_class, !is_extended,
+		claim.metadata.name);
+	if (request->error.length != 0) {
+		bt_text_append(&text, " cannot be answered: %s", request->error);
+	} else if (request->considered == 0) {
+		bt_strbuf_append_c(&text, " finds no devices here");
+	} else {
+		bt_text_append(&text,
+			"[%? wants all that match][%? wants %u] and can have %u of %u "
+			"{device|devices}"
+			"[, %u {is in use by another claim|are in use by other claims}]"
+			"[, %u {is|are} not what the class selects]"
+			"[, %u {is|are} not what the request selects]",
+			request->needs_all, !request->needs_all, request->wanted, request->usable,
+			request->considered, request->in_use, request->class_refused,
+			request->request_refused);
+		/* The selector and the taint that refused the last device. */
+		bt_text_append(&text,
+			"[ (%s)][, %u {has|have} a taint that is not tolerated][ (%s)]"
+			"[, %u {has|have} too little capacity left]"
+			"[, %u {needs|need} more of the shared counters than is left]"
+			"[, %u {belongs to another node|belong to other nodes}]"
+			"[, %u {has|have} binding conditions, which are disabled]",
+			request->selector, request->tainted, request->taint, request->no_capacity,
+			request->no_counters, request->other_node, request->unsupported);
+	}
+	bt_advice_hint(advice, "%s", bt_strbuf_str(&text));
+	bt_strbuf_finish(&text);
+}
+
 static void hint_report(struct bt_advice *advice, const struct bt_allocation_report *report)
 {
 	bool any = false;
 
 	for (uint32_t i = 0; i < report->count; i++) {
 		if (!is_served(report, i)) {
-			const struct bt_request_report *request = &report->requests[i];
-			struct bt_strbuf text = {0};
-
-			/* Append "request gpus of claim train". */
-			struct bt_resource_claim claim = {.metadata.name = claim_name(request)};
-
-			bt_strbuf_printf(&text, "request %.*s of ", BT_STR_ARG(request->request));
-			if (bt_extended_is_in_memory(&claim)) {
-				bt_strbuf_printf(&text, "its extended resources (class %.*s)",
-					BT_STR_ARG(request->device_class));
-			} else {
-				bt_strbuf_printf(
-					&text, "claim %.*s", BT_STR_ARG(claim.metadata.name));
-			}
-			if (request->error.length != 0) {
-				bt_strbuf_printf(&text, " cannot be answered: %.*s",
-					BT_STR_ARG(request->error));
-			} else if (request->considered == 0) {
-				bt_strbuf_append_c(&text, " finds no devices here");
-			} else {
-				if (request->needs_all) {
-					bt_strbuf_append_c(&text, " wants all that match");
-				} else {
-					bt_strbuf_printf(&text, " wants %u", request->wanted);
-				}
-				bt_strbuf_printf(&text, " and can have %u of %u device%s",
-					request->usable, request->considered,
-					BT_PLURAL(request->considered));
-				append_count(&text, request->in_use, "is in use by another claim",
-					"are in use by other claims");
-				/* Append the selector that refused the last device. */
-				append_count(&text, request->class_refused,
-					"is not what the class selects",
-					"are not what the class selects");
-				append_count(&text, request->request_refused,
-					"is not what the request selects",
-					"are not what the request selects");
-				if (request->selector.length != 0) {
-					bt_strbuf_printf(
-						&text, " (%.*s)", BT_STR_ARG(request->selector));
-				}
-				append_count(&text, request->tainted,
-					"has a taint that is not tolerated",
-					"have a taint that is not tolerated");
-				if (request->taint.length != 0) {
-					bt_strbuf_printf(
-						&text, " (%.*s)", BT_STR_ARG(request->taint));
-				}
-				append_count(&text, request->no_capacity,
-					"has too little capacity left",
-					"have too little capacity left");
-				append_count(&text, request->no_counters,
-					"needs more of the shared counters than is left",
-					"need more of the shared counters than is left");
-				append_count(&text, request->other_node, "belongs to another node",
-					"belong to other nodes");
-				append_count(&text, request->unsupported,
-					"has binding conditions, which are disabled",
-					"have binding conditions, which are disabled");
-			}
-			bt_advice_hint(advice, "%.*s", BT_STR_ARG(bt_strbuf_str(&text)));
-			bt_strbuf_finish(&text);
+			hint_request(advice, &report->requests[i]);
 			any = true;
 		}
 	}
 	if (report->incomplete_pools != 0) {
-		bt_advice_hint(advice, "%u pool%s of devices %s being updated by the driver",
-			report->incomplete_pools, BT_PLURAL(report->incomplete_pools),
-			report->incomplete_pools == 1 ? "is" : "are");
+		bt_advice_hint(advice,
+			"%u {pool|pools} of devices {is|are} being updated by the driver",
+			report->incomplete_pools);
 	}
 	if (report->invalid_pools != 0) {
-		bt_advice_hint(advice, "%u pool%s of devices %s invalid: correct the driver",
-			report->invalid_pools, BT_PLURAL(report->invalid_pools),
-			report->invalid_pools == 1 ? "is" : "are");
+		bt_advice_hint(advice,
+			"%u {pool|pools} of devices {is|are} invalid: correct the driver",
+			report->invalid_pools);
 	}
 	if (!any && report->count != 0 && advice->hint.length == 0) {
 		bt_advice_hint(advice,

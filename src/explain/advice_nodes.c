@@ -199,31 +199,24 @@ static void hint_requirement(struct bt_advice *advice, const struct bt_requireme
 {
 	struct bt_strbuf text = {0};
 
-	if (now == NULL) {
-		bt_strbuf_printf(&text, "lacks label %.*s", BT_STR_ARG(requirement->key));
-	} else {
-		bt_strbuf_printf(&text, "label %.*s is %.*s", BT_STR_ARG(requirement->key),
-			BT_STR_ARG(*now));
-	}
+	bt_text_append(&text, now == NULL ? "lacks label %s" : "label %s is %s", requirement->key,
+		now != NULL ? *now : BT_STR(""));
 	switch (requirement->operator_) {
 	case BT_SELECTOR_IN:
 		bt_strbuf_append_c(&text, now == NULL ? "=" : ", not ");
 		for (uint32_t i = 0; i < requirement->value_count && i < VALUES_SHOWN; i++) {
-			bt_strbuf_append_c(&text, i == 0 ? "" : " or ");
-			bt_strbuf_append_str(&text, requirement->values[i]);
+			bt_text_append(&text, "%c%s", i == 0 ? "" : " or ", requirement->values[i]);
 		}
 		if (requirement->value_count > VALUES_SHOWN) {
-			bt_strbuf_printf(&text, " or %u others",
-				(unsigned int)requirement->value_count - VALUES_SHOWN);
+			bt_text_append(
+				&text, " or %u others", requirement->value_count - VALUES_SHOWN);
 		}
 		break;
 	case BT_SELECTOR_GT:
-		bt_strbuf_printf(&text, "%s%" PRId64, now == NULL ? ">" : ", not above ",
-			requirement->operand);
+		bt_text_append(&text, now == NULL ? ">%d" : ", not above %d", requirement->operand);
 		break;
 	case BT_SELECTOR_LT:
-		bt_strbuf_printf(&text, "%s%" PRId64, now == NULL ? "<" : ", not below ",
-			requirement->operand);
+		bt_text_append(&text, now == NULL ? "<%d" : ", not below %d", requirement->operand);
 		break;
 	case BT_SELECTOR_EXISTS:
 		break;
@@ -232,11 +225,10 @@ static void hint_requirement(struct bt_advice *advice, const struct bt_requireme
 		break;
 	case BT_SELECTOR_DOES_NOT_EXIST:
 		bt_strbuf_reset(&text);
-		bt_strbuf_printf(&text, "has label %.*s, which the pod avoids",
-			BT_STR_ARG(requirement->key));
+		bt_text_append(&text, "has label %s, which the pod avoids", requirement->key);
 		break;
 	}
-	bt_advice_hint(advice, "%s", bt_strbuf_c(&text));
+	bt_advice_hint(advice, "%s", bt_strbuf_str(&text));
 	bt_strbuf_finish(&text);
 }
 
@@ -440,7 +432,7 @@ static void advise_node_name(struct bt_advice *advice)
 {
 	struct bt_str wanted = bt_shape_pod(advice->pod->shape)->spec.node_name;
 
-	bt_advice_hint(advice, "is not %.*s, which the pod names", BT_STR_ARG(wanted));
+	bt_advice_hint(advice, "is not %s, which the pod names", wanted);
 	advice->is_final = true;
 }
 
@@ -487,7 +479,7 @@ static void advise_taints(struct bt_advice *advice)
 			struct bt_strbuf text = {0};
 
 			bt_taint_format(taint, &text);
-			bt_advice_hint(advice, "has taint %s", bt_strbuf_c(&text));
+			bt_advice_hint(advice, "has taint %s", bt_strbuf_str(&text));
 			bt_strbuf_finish(&text);
 			/* Uncordoning also removes the cordon's taint. */
 			if (bt_str_equal_c(taint->key, UNSCHEDULABLE_TAINT) &&
@@ -523,7 +515,7 @@ static void advise_gates(struct bt_advice *advice)
 		struct bt_str name =
 			bt_arena_str(advice->arena, spec->scheduling_gates.items[i].name);
 
-		bt_advice_hint(advice, "gate %.*s is closed", BT_STR_ARG(name));
+		bt_advice_hint(advice, "gate %s is closed", name);
 		bt_advice_add(
 			advice, &(struct bt_remedy){.kind = BT_REMEDY_REMOVE_GATE, .key = name});
 	}

@@ -3,7 +3,6 @@
  * Advice for NodeResourcesFit: which resources are missing. Advice for NodePorts: which host ports
  * are taken, and by which pods.
  */
-#include "api/amount.h"
 #include "api/resources.h"
 #include "explain/advice.h"
 
@@ -39,27 +38,16 @@ static void advise_need(struct bt_advice *advice, const struct need *need)
 	 * Examples: "needs 250m more cpu", "has only 15.91 of 16 cpu in all", "has no
 	 * example.com/gpu".
 	 */
-	struct bt_strbuf text = {0};
-
 	if (need->allocatable <= 0) {
-		bt_strbuf_append_c(&text, "has no ");
-		bt_strbuf_append_str(&text, need->resource);
+		bt_advice_hint(advice, "has no %s", need->resource);
 	} else if (need->request > need->allocatable) {
-		bt_strbuf_append_c(&text, "has only ");
-		bt_amount_append_of(&text, need->resource, need->allocatable, BT_AMOUNT_DOWN);
-		bt_strbuf_append_c(&text, " of ");
-		bt_amount_append_of(&text, need->resource, need->request, BT_AMOUNT_UP);
-		bt_strbuf_append_char(&text, ' ');
-		bt_strbuf_append_str(&text, need->resource);
-		bt_strbuf_append_c(&text, " in all");
+		bt_advice_hint(advice, "has only %a of %a %s in all", need->resource,
+			need->allocatable, BT_AMOUNT_DOWN, need->resource, need->request,
+			BT_AMOUNT_UP, need->resource);
 	} else {
-		bt_strbuf_append_c(&text, "needs ");
-		bt_amount_append_of(&text, need->resource, missing, BT_AMOUNT_UP);
-		bt_strbuf_append_c(&text, " more ");
-		bt_strbuf_append_str(&text, need->resource);
+		bt_advice_hint(advice, "needs %a more %s", need->resource, missing, BT_AMOUNT_UP,
+			need->resource);
 	}
-	bt_advice_hint(advice, "%s", bt_strbuf_c(&text));
-	bt_strbuf_finish(&text);
 	advice->is_too_small = advice->is_too_small || need->request > need->allocatable;
 	bt_advice_add(advice,
 		&(struct bt_remedy){.kind = BT_REMEDY_FREE_RESOURCE,
@@ -127,9 +115,8 @@ static void advise_resources(struct bt_advice *advice)
 	struct bt_remedy room;
 
 	if (node->pod_count >= node->allocatable_pods) {
-		bt_advice_hint(advice, "already runs %lld of %lld pod%s",
-			(long long)node->pod_count, (long long)node->allocatable_pods,
-			BT_PLURAL(node->allocatable_pods));
+		bt_advice_hint(advice, "already runs %d of %d {pod|pods}", node->pod_count,
+			node->allocatable_pods);
 		room = (struct bt_remedy){.kind = BT_REMEDY_FREE_RESOURCE,
 			.node = bt_arena_str(advice->arena, bt_node_info_name(node)),
 			.resource = BT_STR("pods"),
@@ -236,15 +223,15 @@ static void advise_ports(struct bt_advice *advice)
 				.value = bt_arena_str(advice->arena, wanted->protocol)};
 
 			if (count == 0) {
-				bt_advice_hint(advice, "host port %d/%.*s is taken", wanted->port,
-					BT_STR_ARG(wanted->protocol));
+				bt_advice_hint(advice, "host port %i/%s is taken", wanted->port,
+					wanted->protocol);
 			} else if (count == 1) {
-				bt_advice_hint(advice, "host port %d/%.*s is taken by %.*s/%.*s",
-					wanted->port, BT_STR_ARG(wanted->protocol),
-					BT_STR_ARG(holder.namespace_), BT_STR_ARG(holder.name));
+				bt_advice_hint(advice, "host port %i/%s is taken by %s/%s",
+					wanted->port, wanted->protocol, holder.namespace_,
+					holder.name);
 			} else {
-				bt_advice_hint(advice, "host port %d/%.*s is taken by %u pods",
-					wanted->port, BT_STR_ARG(wanted->protocol), count);
+				bt_advice_hint(advice, "host port %i/%s is taken by %u pods",
+					wanted->port, wanted->protocol, count);
 			}
 			/*
 			 * A nominated pod does not run on the node yet, so removing the pod frees

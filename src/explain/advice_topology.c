@@ -231,7 +231,7 @@ static void advise_affinity(const struct affinity_view *view)
 			struct bt_str label = {0};
 
 			if (view->advice->hint.length == 0) {
-				bt_advice_hint(view->advice, "lacks label %.*s", BT_STR_ARG(key));
+				bt_advice_hint(view->advice, "lacks label %s", key);
 			}
 			if (!is_hostname(key)) {
 				label = helpful_value(view, wanted->table);
@@ -251,11 +251,9 @@ static void advise_affinity(const struct affinity_view *view)
 		}
 		if (view->advice->hint.length == 0) {
 			selector = bt_advice_selector_text(view->advice, &term->term->selector);
-			bt_advice_hint(view->advice, "no pod matching %.*s%s %.*s",
-				BT_STR_ARG(selector),
+			bt_advice_hint(view->advice, "no pod matching %s%c %s", selector,
 				data->affinity.count > 1 ? " and its other terms" : "",
-				BT_STR_ARG(place_text(
-					view, term->term->topology_key, column, domain)));
+				place_text(view, term->term->topology_key, column, domain));
 		}
 		add_drop_and_distance(view, BT_REMEDY_DROP_POD_AFFINITY, i);
 	}
@@ -270,18 +268,17 @@ static void hint_blockers(const struct affinity_view *view, const struct blocked
 		return;
 	}
 	for (uint32_t i = 0; i < domain->count && i < SHOWN_MAX; i++) {
-		bt_strbuf_append_c(&text, i == 0 ? "" : ", ");
-		bt_strbuf_append_str(&text, bt_advice_pod_text(view->advice, domain->pods[i]));
+		bt_text_append(&text, "%c%s", i == 0 ? "" : ", ",
+			bt_advice_pod_text(view->advice, domain->pods[i]));
 	}
-	if (domain->count > SHOWN_MAX) {
-		bt_strbuf_printf(&text, " and %u more", domain->count - SHOWN_MAX);
-	}
+	bt_text_append(
+		&text, "[ and %u more]", domain->count > SHOWN_MAX ? domain->count - SHOWN_MAX : 0);
 	if (is_own) {
-		bt_advice_hint(view->advice, "its anti-affinity keeps it from %s %.*s",
-			bt_strbuf_c(&text), BT_STR_ARG(place));
+		bt_advice_hint(view->advice, "its anti-affinity keeps it from %s %s",
+			bt_strbuf_str(&text), place);
 	} else {
-		bt_advice_hint(view->advice, "the anti-affinity of %s %.*s keeps it away",
-			bt_strbuf_c(&text), BT_STR_ARG(place));
+		bt_advice_hint(view->advice, "the anti-affinity of %s %s keeps it away",
+			bt_strbuf_str(&text), place);
 	}
 	bt_strbuf_finish(&text);
 }
@@ -482,7 +479,7 @@ static bool advise_missing_label(const struct spread_view *view, uint32_t index)
 		}
 	}
 	if (view->advice->hint.length == 0) {
-		bt_advice_hint(view->advice, "lacks label %.*s", BT_STR_ARG(key));
+		bt_advice_hint(view->advice, "lacks label %s", key);
 	}
 	if (may_allow) {
 		allow = (struct bt_remedy){
@@ -516,26 +513,23 @@ static void hint_skew(const struct spread_view *view, uint32_t index, uint32_t d
 		if (bt_spread_table_at(table, i) != BT_SPREAD_NO_DOMAIN && i != domain &&
 			bt_spread_count_at(view->data, index, i) == least) {
 			bt_advice_hint(view->advice,
-				"%.*s would have %lld pod%s, the emptiest %.*s has %lld, "
-				"%smaxSkew %d",
-				BT_STR_ARG(here), (long long)would_have, BT_PLURAL(would_have),
-				BT_STR_ARG(domain_text(view, index, i)), (long long)least, whose,
+				"%s would have %d {pod|pods}, the emptiest %s has %d, "
+				"%cmaxSkew %i",
+				here, would_have, domain_text(view, index, i), least, whose,
 				constraint->max_skew);
 			return;
 		}
 	}
 	if (constraint->min_domains > 1) {
 		bt_advice_hint(view->advice,
-			"%.*s would have %lld pod%s with fewer than %d domains of %.*s, "
-			"%smaxSkew %d",
-			BT_STR_ARG(here), (long long)would_have, BT_PLURAL(would_have),
-			constraint->min_domains, BT_STR_ARG(constraint->topology_key), whose,
+			"%s would have %d {pod|pods} with fewer than %i domains of %s, "
+			"%cmaxSkew %i",
+			here, would_have, constraint->min_domains, constraint->topology_key, whose,
 			constraint->max_skew);
 		return;
 	}
-	bt_advice_hint(view->advice, "%.*s would have %lld pod%s, the least is %lld, %smaxSkew %d",
-		BT_STR_ARG(here), (long long)would_have, BT_PLURAL(would_have), (long long)least,
-		whose, constraint->max_skew);
+	bt_advice_hint(view->advice, "%s would have %d {pod|pods}, the least is %d, %cmaxSkew %i",
+		here, would_have, least, whose, constraint->max_skew);
 }
 
 /**

@@ -96,15 +96,13 @@ static void hint_volume(struct bt_advice *advice, const struct bt_volume *volume
 			bt_find_claim(advice->engine->state, advice->pod->namespace_, named.name);
 
 		if (claim == NULL) {
-			bt_advice_hint(advice, "PersistentVolumeClaim %.*s/%.*s does not exist%s",
-				BT_STR_ARG(advice->pod->namespace_), BT_STR_ARG(named.name),
-				named.ephemeral ? " yet" : "");
+			bt_advice_hint(advice, "PersistentVolumeClaim %s/%s does not exist%c",
+				advice->pod->namespace_, named.name, named.ephemeral ? " yet" : "");
 		} else if (claim->metadata.deletion_timestamp != NULL) {
-			bt_advice_hint(
-				advice, "claim %.*s is being deleted", BT_STR_ARG(named.name));
+			bt_advice_hint(advice, "claim %s is being deleted", named.name);
 		} else if (bt_str_equal_c(claim->status.phase, "Lost")) {
-			bt_advice_hint(advice, "claim %.*s has lost its volume %.*s",
-				BT_STR_ARG(named.name), BT_STR_ARG(claim->spec.volume_name));
+			bt_advice_hint(advice, "claim %s has lost its volume %s", named.name,
+				claim->spec.volume_name);
 		} else if (claim->spec.volume_name.length != 0) {
 			const struct bt_persistent_volume *bound =
 				bt_find_volume(advice->engine->state, claim->spec.volume_name);
@@ -112,24 +110,20 @@ static void hint_volume(struct bt_advice *advice, const struct bt_volume *volume
 
 			if (bound == NULL) {
 				bt_advice_hint(advice,
-					"claim %.*s is bound to volume %.*s, which does not exist",
-					BT_STR_ARG(named.name),
-					BT_STR_ARG(claim->spec.volume_name));
+					"claim %s is bound to volume %s, which does not exist",
+					named.name, claim->spec.volume_name);
 			} else {
 				zone = only_zone(bound);
 				if (zone.length != 0) {
 					bt_advice_hint(advice,
-						"claim %.*s is bound to volume %.*s, which is only "
-						"in %.*s",
-						BT_STR_ARG(named.name),
-						BT_STR_ARG(claim->spec.volume_name),
-						BT_STR_ARG(zone));
+						"claim %s is bound to volume %s, which is only "
+						"in %s",
+						named.name, claim->spec.volume_name, zone);
 				} else {
 					bt_advice_hint(advice,
-						"claim %.*s is bound to volume %.*s, which this "
+						"claim %s is bound to volume %s, which this "
 						"node cannot reach",
-						BT_STR_ARG(named.name),
-						BT_STR_ARG(claim->spec.volume_name));
+						named.name, claim->spec.volume_name);
 				}
 			}
 		} else {
@@ -142,34 +136,32 @@ static void hint_volume(struct bt_advice *advice, const struct bt_volume *volume
 
 			if (class_name.length == 0) {
 				bt_advice_hint(advice,
-					"claim %.*s is not bound and has no storage class",
-					BT_STR_ARG(name));
+					"claim %s is not bound and has no storage class", name);
 			} else if (storage_class == NULL) {
 				bt_advice_hint(advice,
-					"claim %.*s needs StorageClass %.*s, which does not exist",
-					BT_STR_ARG(name), BT_STR_ARG(class_name));
+					"claim %s needs StorageClass %s, which does not exist",
+					name, class_name);
 			} else if (!bt_str_equal(storage_class->volume_binding_mode,
 					   BT_WAIT_FOR_FIRST_CONSUMER)) {
 				bt_advice_hint(advice,
-					"claim %.*s of StorageClass %.*s is not bound yet",
-					BT_STR_ARG(name), BT_STR_ARG(class_name));
+					"claim %s of StorageClass %s is not bound yet", name,
+					class_name);
 			} else if (selected != NULL && advice->node != NULL &&
 				!bt_str_equal(*selected, bt_node_info_name(advice->node))) {
 				bt_advice_hint(advice,
-					"the volume of claim %.*s is being provisioned for node "
-					"%.*s",
-					BT_STR_ARG(name), BT_STR_ARG(*selected));
+					"the volume of claim %s is being provisioned for node "
+					"%s",
+					name, *selected);
 			} else {
 				bt_advice_hint(advice,
-					"no volume of StorageClass %.*s can be provided on this "
+					"no volume of StorageClass %s can be provided on this "
 					"node for claim "
-					"%.*s",
-					BT_STR_ARG(class_name), BT_STR_ARG(name));
+					"%s",
+					class_name, name);
 			}
 		}
 	} else {
-		bt_advice_hint(advice, "volume %.*s is not accessible from this node",
-			BT_STR_ARG(volume->name));
+		bt_advice_hint(advice, "volume %s is not accessible from this node", volume->name);
 	}
 }
 
@@ -309,8 +301,7 @@ static const struct claim_holders *claim_holders_of(const struct bt_advice *advi
 static void hint_holder(struct bt_advice *advice, uint32_t pod_id, const char *what)
 {
 	if (advice->hint.length == 0) {
-		bt_advice_hint(advice, "pod %.*s %s",
-			BT_STR_ARG(bt_advice_pod_text(advice, pod_id)), what);
+		bt_advice_hint(advice, "pod %s %c", bt_advice_pod_text(advice, pod_id), what);
 	}
 }
 

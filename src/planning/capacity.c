@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "api/text_template.h"
 #include "planning/capacity_private.h"
 #include "dra/dra.h"
 #include "framework/node_statuses.h"
@@ -334,18 +335,13 @@ static void stop_group(struct bt_capacity_session *session, struct bt_capacity_r
 		tried->message.length != 0 ? tried->message
 					   : BT_STR("not every pod of the group finds a node"));
 	if (closest != NULL) {
-		bt_strbuf_printf(&text, "%u of %u pod%s of the next group %s a node",
-			closest->placed_count, tried->member_count, BT_PLURAL(tried->member_count),
-			tried->member_count == 1 ? "finds" : "find");
-		if (closest->name.length != 0) {
-			bt_strbuf_append_c(&text, " in ");
-			bt_strbuf_append_str(&text, closest->name);
-		}
+		bt_text_append(&text,
+			"%u of %u {pod|pods} of the next group {finds|find} a node[ in %s]",
+			closest->placed_count, tried->member_count, closest->name);
 	}
 	for (uint32_t i = 0; closest != NULL && i < tried->member_count; i++) {
 		if (tried->members[i].message.length != 0) {
-			bt_strbuf_append_c(&text, "; the others: ");
-			bt_strbuf_append_str(&text, tried->members[i].message);
+			bt_text_append(&text, "; the others: %s", tried->members[i].message);
 			break;
 		}
 	}

@@ -3,6 +3,7 @@
 
 #include "api/pod.h"
 #include "api/suggest.h"
+#include "api/text_template.h"
 #include "api/types.h"
 #include "base/printable.h"
 #include "planning/reference.h"
@@ -172,13 +173,10 @@ static int set_namespace(
 		return 0;
 	}
 	if (given->namespace_.length != 0) {
-		struct bt_strbuf text = {0};
-		bt_strbuf_printf(&text, "%s ", kind->name);
-		bt_printable_append_name(&text,
+		return bt_text_error(err, BERTH_ERR_INVALID,
+			"%c %m: is in another namespace than --namespace says", kind->name,
 			bt_str_sub(given->namespace_, 0, BT_MANIFESTS_NAME_BYTES_MAX),
 			bt_str_sub(given->name, 0, BT_MANIFESTS_NAME_BYTES_MAX));
-		bt_strbuf_append_c(&text, ": is in another namespace than --namespace says");
-		return bt_error_take(err, BERTH_ERR_INVALID, &text);
 	}
 	struct bt_arena arena = {0};
 	struct bt_object_meta *meta = bt_object_copy_value(*object, &arena);
@@ -219,15 +217,14 @@ static void take_skipped(void *context, struct bt_origin origin, struct bt_str a
 		specs->skipped.length != 0 || kind.length == 0) {
 		return;
 	}
-	bt_printable_append(
-		&specs->skipped, bt_str_sub(api_version, 0, BT_MANIFESTS_NAME_BYTES_MAX));
-	bt_strbuf_append_char(&specs->skipped, ' ');
-	bt_printable_append(&specs->skipped, bt_str_sub(kind, 0, BT_MANIFESTS_NAME_BYTES_MAX));
 	if (bt_str_equal_c(kind, "PodTemplate")) {
-		bt_strbuf_append_c(&specs->skipped, " (write its template as a Pod)");
-	} else if (bt_kind_hint(api_version, kind, &hint)) {
-		bt_strbuf_printf(&specs->skipped, " (%s)", bt_strbuf_c(&hint));
+		bt_strbuf_append_c(&hint, "write its template as a Pod");
+	} else {
+		(void)bt_kind_hint(api_version, kind, &hint); /* appends nothing without a hint */
 	}
+	bt_text_append(&specs->skipped, "%p %p[ (%s)]",
+		bt_str_sub(api_version, 0, BT_MANIFESTS_NAME_BYTES_MAX),
+		bt_str_sub(kind, 0, BT_MANIFESTS_NAME_BYTES_MAX), bt_strbuf_str(&hint));
 	bt_strbuf_finish(&hint);
 }
 
@@ -260,30 +257,19 @@ int bt_capacity_specs_read(
 static int not_found(struct bt_capacity_specs *specs, const struct bt_pod_reference *wanted,
 	uint32_t elsewhere, struct berth_error *err)
 {
-	struct bt_strbuf text = {0};
 	struct bt_str name = bt_str_sub(wanted->name, 0, BT_MANIFESTS_NAME_BYTES_MAX);
+	const char *kind = bt_kind_info(wanted->kind)->name;
+	if (elsewhere > 1) {
+		return bt_text_error(err, BERTH_ERR_NOT_FOUND,
+			"%u namespaces have a %c %p: name one with -n", elsewhere, kind, name);
+	}
 	const char *near = bt_manifests_suggest(
 		specs->cluster, wanted->kind, NULL, name, NULL, NULL, &specs->arena);
-	bt_strbuf_printf(&text, "no %s ", bt_kind_info(wanted->kind)->name);
-	bt_printable_append(&text, name);
-	bt_strbuf_append_c(&text, " is in the input");
-	if (wanted->namespace_.length != 0) {
-		bt_strbuf_append_c(&text, ", in namespace ");
-		bt_printable_append(
-			&text, bt_str_sub(wanted->namespace_, 0, BT_MANIFESTS_NAME_BYTES_MAX));
-	}
-	if (elsewhere > 1) {
-		bt_strbuf_reset(&text);
-		bt_strbuf_printf(&text, "%u namespaces have a %s ", elsewhere,
-			bt_kind_info(wanted->kind)->name);
-		bt_printable_append(&text, name);
-		bt_strbuf_append_c(&text, ": name one with -n");
-	} else if (near != NULL && !bt_str_equal_c(name, near)) {
-		bt_strbuf_append_c(&text, "; did you mean ");
-		bt_printable_append(&text, bt_str_from(near));
-		bt_strbuf_append_char(&text, '?');
-	}
-	return bt_error_take(err, BERTH_ERR_NOT_FOUND, &text);
+	bool is_other = near != NULL && !bt_str_equal_c(name, near);
+	return bt_text_error(err, BERTH_ERR_NOT_FOUND,
+		"no %c %p is in the input[, in namespace %p][; did you mean %p?]", kind, name,
+		bt_str_sub(wanted->namespace_, 0, BT_MANIFESTS_NAME_BYTES_MAX),
+		bt_str_from(is_other ? near : ""));
 }
 
 /**
@@ -348,11 +334,8 @@ static int add_group(struct bt_capacity_specs *specs, const struct bt_manifests_
 		}
 	}
 	if (spec.members.count == 0) {
-		struct bt_strbuf text = {0};
-		bt_strbuf_append_c(&text, "PodGroup ");
-		bt_printable_append_name(&text, spec.namespace_, spec.name);
-		bt_strbuf_append_c(&text, " has no pods in the input to copy");
-		return bt_error_take(err, BERTH_ERR_NOT_FOUND, &text);
+		return bt_text_error(err, BERTH_ERR_NOT_FOUND,
+			"PodGroup %m has no pods in the input to copy", spec.namespace_, spec.name);
 	}
 	spec.group = bt_object_share(entry->object);
 	spec.object = bt_object_share(spec.members.items[0]);
@@ -393,12 +376,10 @@ static int unknown_member(
 	const struct bt_capacity_specs *specs, struct bt_str name, struct berth_error *err)
 {
 	struct bt_strbuf text = {0};
-	bt_strbuf_append_c(&text, "--mix: ");
-	bt_printable_append(&text, bt_str_sub(name, 0, BT_MANIFESTS_NAME_BYTES_MAX));
-	bt_strbuf_append_c(&text, " names no pod spec (there are: ");
+	bt_text_append(&text, "--mix: %p names no pod spec (there are: ",
+		bt_str_sub(name, 0, BT_MANIFESTS_NAME_BYTES_MAX));
 	for (uint32_t i = 0; i < specs->list.count && i < 10; i++) {
-		bt_strbuf_append_c(&text, i == 0 ? "" : ", ");
-		bt_printable_append(&text, specs->list.items[i].name);
+		bt_text_append(&text, "%c%p", i == 0 ? "" : ", ", specs->list.items[i].name);
 	}
 	bt_strbuf_append_c(&text, specs->list.count > 10 ? ", ...)" : ")");
 	return bt_error_take(err, BERTH_ERR_INVALID, &text);

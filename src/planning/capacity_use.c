@@ -2,7 +2,7 @@
 /**
  * Requests of copies, free amounts of nodes, and the resource that most nodes have too little of.
  */
-#include "api/amount.h"
+#include "api/text_template.h"
 #include "planning/capacity.h"
 #include "planning/capacity_private.h"
 #include "dra/allocator.h"
@@ -147,40 +147,27 @@ static bool are_all_local(const struct bt_dra *dra)
 static void append_nodes(
 	const struct bt_capacity_session *session, uint32_t count, struct bt_strbuf *text)
 {
-	bt_strbuf_append_c(text, " on ");
-	bt_amount_append_count(text, count);
-	bt_strbuf_append_c(text, " of ");
-	bt_amount_append_counted(text, session->answer->node_count, "node", "nodes");
+	bt_text_append(text, " on %n of %n {node|nodes}", count, session->answer->node_count);
 }
 
 static void append_free_devices(const struct bt_capacity_session *session,
 	const struct device_shortage *shortage, struct bt_strbuf *text)
 {
 	const struct bt_request_report *request = &shortage->request;
-	bt_strbuf_append_c(text, "devices of class ");
-	bt_strbuf_append_str(text, request->device_class);
-	bt_strbuf_append_c(text, " (request ");
-	bt_strbuf_append_str(text, request->request);
-	bt_strbuf_append_c(text, request->needs_all ? " wants all): " : "): ");
+	bt_text_append(text, "devices of class %s (request %s%c): ", request->device_class,
+		request->request, request->needs_all ? " wants all" : "");
 	if (request->needs_all) {
 		bt_strbuf_append_c(text, "some are in use, or there is none,");
 	} else if (shortage->free_most == 0) {
 		bt_strbuf_append_c(text, "none is left");
 	} else {
-		bt_strbuf_append_c(text, "less than ");
-		bt_amount_append_count(text, request->wanted);
-		bt_strbuf_append_c(text, " are left");
+		bt_text_append(text, "less than %n are left", request->wanted);
 	}
 	append_nodes(session, shortage->node_count, text);
 	if (shortage->free_most != 0 && !request->needs_all) {
-		bt_strbuf_append_c(text, " (");
-		if (are_all_local(session->engine->state->dra)) {
-			bt_amount_append_count(text, shortage->free_total);
-			bt_strbuf_append_c(text, " together, ");
-		}
-		bt_strbuf_append_c(text, "at most ");
-		bt_amount_append_count(text, shortage->free_most);
-		bt_strbuf_append_c(text, " on one)");
+		bt_text_append(text, " ([%?%N together, ]at most %n on one)",
+			are_all_local(session->engine->state->dra), shortage->free_total,
+			shortage->free_most);
 	}
 }
 
@@ -409,37 +396,27 @@ static void set_hint(struct bt_capacity_session *session, struct bt_capacity_run
 	const struct bt_capacity_reason *first =
 		member->stop.reasons.count > 1 ? &member->stop.reasons.items[0] : NULL;
 	if (first != NULL && shortage.reason_count < first->node_count) {
-		bt_strbuf_append_str(&text, first->text);
-		bt_strbuf_printf(&text, " (%llu of %u node%s)",
-			(unsigned long long)first->node_count, session->answer->node_count,
-			BT_PLURAL(session->answer->node_count));
+		bt_text_append(&text, "%s (%d of %u {node|nodes})", first->text,
+			(int64_t)first->node_count, session->answer->node_count);
 	}
 	if (shortage.node_count != 0) {
-		bt_strbuf_append_c(&text, text.length != 0 ? "; " : "");
 		struct bt_str resource = shortage.request.resource;
-		bt_strbuf_append_str(&text, resource);
-		if (bt_str_equal_c(resource, "pods")) {
-			bt_strbuf_append_c(&text, ": no place for one more is left");
-		} else {
-			bt_strbuf_append_c(&text, ": less than ");
-			bt_amount_append_of(
-				&text, resource, shortage.request.amount, BT_AMOUNT_NEAREST);
-			bt_strbuf_append_c(&text, " is left");
-		}
+		bool is_pods = bt_str_equal_c(resource, "pods");
+		bt_text_append(&text, "%c%s: ", text.length != 0 ? "; " : "", resource);
+		bt_text_append(&text,
+			is_pods ? "no place for one more is left" : "less than %a is left",
+			resource, shortage.request.amount, BT_AMOUNT_NEAREST);
 		append_nodes(session, shortage.node_count, &text);
 		if (shortage.free_total > 0) {
-			bt_strbuf_append_c(&text, " (");
-			bt_amount_append_of(
-				&text, resource, shortage.free_total, BT_AMOUNT_NEAREST);
-			bt_strbuf_append_c(&text, " together, at most ");
-			bt_amount_append_of(&text, resource, shortage.free_most, BT_AMOUNT_NEAREST);
-			bt_strbuf_append_c(&text, " on one)");
+			bt_text_append(&text, " (%a together, at most %a on one)", resource,
+				shortage.free_total, BT_AMOUNT_NEAREST, resource,
+				shortage.free_most, BT_AMOUNT_NEAREST);
 		}
 	} else if (is_devices) {
 		struct bt_strbuf devices = {0};
 		capacity_append_device_shortage(session, runner, &devices);
-		bt_strbuf_append_c(&text, text.length != 0 && devices.length != 0 ? "; " : "");
-		bt_strbuf_append_str(&text, bt_strbuf_str(&devices));
+		bt_text_append(&text, "%c%s", text.length != 0 && devices.length != 0 ? "; " : "",
+			bt_strbuf_str(&devices));
 		bt_strbuf_finish(&devices);
 	}
 	member->stop.hint = bt_arena_take_strbuf(&member->stop_arena, &text);

@@ -3,6 +3,7 @@
 
 #include "api/selector.h"
 #include "api/suggest.h"
+#include "api/text_template.h"
 #include "base/printable.h"
 #include "cluster/manifests.h"
 
@@ -104,11 +105,8 @@ static const struct {
 
 static int wrong_argument(const char *argument, const char *what, struct berth_error *err)
 {
-	struct bt_strbuf text = {0};
-	bt_printable_append(
-		&text, bt_str_sub(bt_str_from(argument), 0, BT_MANIFESTS_NAME_BYTES_MAX));
-	bt_strbuf_printf(&text, ": %s", what);
-	return bt_error_take(err, BERTH_ERR_INVALID, &text);
+	return bt_text_error(err, BERTH_ERR_INVALID, "%p: %c",
+		bt_str_sub(bt_str_from(argument), 0, BT_MANIFESTS_NAME_BYTES_MAX), what);
 }
 
 bool bt_pod_reference_find_kind(struct bt_str word, enum bt_kind *out_kind)

@@ -2,9 +2,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "api/amount.h"
 #include "api/node.h"
 #include "api/pod.h"
+#include "api/text_template.h"
 #include "base/printable.h"
 #include "planning/capacity.h"
 #include "cli/command.h"
@@ -44,13 +44,10 @@ static int exclude_matching(
 			name = bt_str_sub(name, 0, BT_MANIFESTS_NAME_BYTES_MAX);
 			const char *near = bt_manifests_suggest(
 				cluster, BT_KIND_NODE, NULL, name, NULL, NULL, &arena);
-			bt_strbuf_append_c(&text, "no node of the input is called ");
-			bt_printable_append(&text, name);
-			if (near != NULL) {
-				bt_strbuf_append_c(&text, "; did you mean ");
-				bt_printable_append(&text, bt_str_from(near));
-				bt_strbuf_append_char(&text, '?');
-			} else if (bt_str_find_char(name, '=') >= 0) {
+			bt_text_append(&text,
+				"no node of the input is called %p[; did you mean %p?]", name,
+				bt_str_from(near != NULL ? near : ""));
+			if (near == NULL && bt_str_find_char(name, '=') >= 0) {
 				bt_strbuf_append_c(&text,
 					"; a label selector stands in brackets: '[key=value]'");
 			}
@@ -125,10 +122,8 @@ static void append_requests(struct bt_strbuf *out, const struct bt_capacity_memb
 	}
 	for (uint32_t i = 0; i < member->requests.count && i < REQUESTS_SHOWN; i++) {
 		const struct bt_capacity_request *request = &member->requests.items[i];
-		bt_strbuf_append_c(out, i == 0 ? " (" : ", ");
-		bt_printable_append(out, request->resource);
-		bt_strbuf_append_char(out, ' ');
-		bt_amount_append_of(out, request->resource, request->amount, BT_AMOUNT_NEAREST);
+		bt_text_append(out, "%c%p %a", i == 0 ? " (" : ", ", request->resource,
+			request->resource, request->amount, BT_AMOUNT_NEAREST);
 	}
 	bt_strbuf_append_c(out, member->requests.count > REQUESTS_SHOWN ? ", ...)" : ")");
 }
@@ -152,12 +147,8 @@ static int compare_shares(const void *a, const void *b)
 static void add_change(struct bt_table *table, struct bt_str resource, int64_t before,
 	int64_t after, int64_t allocatable)
 {
-	bt_amount_append_of(&table->text, resource, before, BT_AMOUNT_NEAREST);
-	bt_strbuf_append_c(&table->text, " -> ");
-	bt_amount_append_of(&table->text, resource, after, BT_AMOUNT_NEAREST);
-	bt_strbuf_append_c(&table->text, " of ");
-	bt_amount_append_of(&table->text, resource, allocatable, BT_AMOUNT_NEAREST);
-	bt_table_end_cell(table);
+	bt_table_add_cells(table, "%a -> %a of %a", resource, before, BT_AMOUNT_NEAREST, resource,
+		after, BT_AMOUNT_NEAREST, resource, allocatable, BT_AMOUNT_NEAREST);
 }
 
 static void write_distribution(const struct bt_capacity_answer *answer,
@@ -179,10 +170,7 @@ static void write_distribution(const struct bt_capacity_answer *answer,
 		wide ? "PODS" : NULL, wide ? "CPU" : NULL, wide ? "MEMORY" : NULL);
 	for (uint32_t i = 0; i < shown; i++) {
 		const struct bt_capacity_node *node = &answer->nodes[shares[i].node];
-		uint32_t copies = shares[i].copies;
-		bt_table_add(&table, node->name);
-		bt_amount_append_count(&table.text, copies);
-		bt_table_end_cell(&table);
+		bt_table_add_cells(&table, "%p\t%n", node->name, shares[i].copies);
 		if (wide) {
 			add_change(&table, BT_STR("pods"), node->before.pods, node->after.pods,
 				node->allocatable.pods);
@@ -207,22 +195,14 @@ static void write_distribution(const struct bt_capacity_answer *answer,
 				(is_last || shares[end].copies == shares[first].copies)) {
 				end++;
 			}
-			bt_strbuf_append_c(out, "and ");
-			bt_amount_append_counted(
-				out, end - first, "more node with ", "more nodes with ");
-			if (shares[end - 1].copies != shares[first].copies) {
-				bt_amount_append_count(out, shares[end - 1].copies);
-				bt_strbuf_append_c(out, " to ");
-			}
-			bt_amount_append_count(out, shares[first].copies);
-			bt_strbuf_append_c(out, end - first == 1 ? "\n" : " each\n");
+			uint32_t least = shares[end - 1].copies;
+			bt_text_append(out, "and %n more {node|nodes} with [%?%n to ]%n%c\n",
+				end - first, least != shares[first].copies, least,
+				shares[first].copies, end - first == 1 ? "" : " each");
 			first = end;
 		}
-		if (count < answer->node_count) {
-			bt_amount_append_counted(
-				out, answer->node_count - count, "node takes", "nodes take");
-			bt_strbuf_append_c(out, " none\n");
-		}
+		bt_text_append(
+			out, "[%n {node takes|nodes take} none\n]", answer->node_count - count);
 	}
 	bt_table_finish(&table);
 	bt_free(shares);
@@ -230,7 +210,7 @@ static void write_distribution(const struct bt_capacity_answer *answer,
 
 static void add_share(struct bt_table *table, const struct bt_capacity_total *total, int64_t amount)
 {
-	bt_amount_append_of(&table->text, total->resource, amount, BT_AMOUNT_NEAREST);
+	bt_text_append(&table->text, "%a", total->resource, amount, BT_AMOUNT_NEAREST);
 	bt_amount_append_share(&table->text, amount, total->allocatable);
 	bt_table_end_cell(table);
 }
@@ -239,67 +219,45 @@ static void capacity_write_table(
 	const struct bt_capacity_answer *answer, bool wide, struct bt_strbuf *out)
 {
 	if (answer->queue_placed != 0 || answer->queue_pending != 0) {
-		bt_strbuf_append_c(out, "Placed first: ");
-		bt_amount_append_counted(out, answer->queue_placed, "pending pod", "pending pods");
-		bt_strbuf_append_c(out, " of the input");
-		if (answer->queue_pending != 0) {
-			bt_strbuf_append_c(out, "; ");
-			bt_amount_append_count(out, answer->queue_pending);
-			bt_strbuf_append_c(out, " found no place");
-		}
-		bt_strbuf_append_c(out, ".\n");
+		bt_text_append(out,
+			"Placed first: %n pending {pod|pods} of the input[; %n found no place].\n",
+			answer->queue_placed, answer->queue_pending);
 	}
 	if (answer->member_count > 1) {
-		bt_strbuf_append_c(out, "The mix: ");
-		bt_amount_append_counted(out, answer->copies, "copy", "copies");
-		bt_strbuf_append_c(out, " in all; every member had its share in ");
-		bt_amount_append_counted(out, answer->round_count, "full round", "full rounds");
-		bt_strbuf_append_c(out, ".\n\n");
+		bt_text_append(out,
+			"The mix: %n {copy|copies} in all; every member had its share in %n full "
+			"{round|rounds}.\n\n",
+			answer->copies, answer->round_count);
 	}
 	for (uint32_t i = 0; i < answer->member_count; i++) {
 		bt_strbuf_append_c(out, i == 0 ? "" : "\n");
 		const struct bt_capacity_member *member = &answer->members[i];
-		bt_strbuf_append_c(out, "The cluster can schedule ");
-		bt_amount_append_counted(
-			out, member->copies, "instance of the ", "instances of the ");
 		const struct bt_capacity_spec *spec = member->spec;
+		bt_text_append(out, "The cluster can schedule %n {instance|instances} of the ",
+			member->copies);
 		bt_strbuf_append_lower(out, bt_str_from(bt_kind_info(spec->kind)->name));
-		bt_strbuf_append_char(out, ' ');
-		bt_printable_append_name(out, spec->namespace_, spec->name);
+		bt_text_append(out, " %m", spec->namespace_, spec->name);
 		append_requests(out, member);
-		if (spec->group != NULL) {
-			bt_strbuf_append_c(out, ", ");
-			bt_amount_append_counted(out, spec->members.count, "pod each", "pods each");
-		}
-		bt_strbuf_append_c(out, ".\n");
-		bt_strbuf_printf(out, "Termination reason: %s: ", member->stop.type);
-		bt_printable_append(out, member->stop.message);
-		bt_strbuf_append_char(out, '\n');
-		if (member->stop.hint.length != 0) {
-			bt_strbuf_append_c(out, spec->group != NULL ? "The next: " : "Tightest: ");
-			bt_printable_append(out, member->stop.hint);
-			bt_strbuf_append_char(out, '\n');
-		}
+		bt_text_append(out, "[%?, %n {pod|pods} each].\nTermination reason: %c: %p\n",
+			spec->group != NULL, spec->members.count, member->stop.type,
+			member->stop.message);
+		bt_text_append(out, "[%?%c: %p\n]", member->stop.hint.length != 0,
+			spec->group != NULL ? "The next" : "Tightest", member->stop.hint);
 		if (answer->member_count > 1 && member->stop.total < answer->copies) {
-			bt_strbuf_append_c(out, "It stopped when ");
-			bt_amount_append_counted(out, member->stop.total, "copy", "copies");
-			bt_strbuf_append_c(out, " of all members had a node; ");
-			bt_amount_append_count(out, answer->copies - member->stop.total);
-			bt_strbuf_append_c(out, " of others came after.\n");
+			bt_text_append(out,
+				"It stopped when %n {copy|copies} of all members had a node; %n of "
+				"others came after.\n",
+				member->stop.total, answer->copies - member->stop.total);
 		}
 		for (uint32_t k = 0; k < member->placements.count && k < ROWS; k++) {
 			const struct bt_capacity_placement *placement =
 				&member->placements.items[k];
-			bt_strbuf_append_c(out, k == 0 ? "Placements: " : ", ");
-			bt_printable_append(out, placement->name);
-			bt_strbuf_append_c(out, " takes ");
-			bt_amount_append_count(out, placement->copies);
+			bt_text_append(out, "%c%p takes %n", k == 0 ? "Placements: " : ", ",
+				placement->name, placement->copies);
 		}
-		if (member->placements.count > ROWS) {
-			bt_strbuf_append_c(out, " and ");
-			bt_amount_append_counted(out, member->placements.count - ROWS,
-				"more takes some", "more take some");
-		}
+		uint32_t placement_count = member->placements.count;
+		bt_text_append(out, "[ and %n more {takes|take} some]",
+			placement_count > ROWS ? placement_count - ROWS : 0);
 		bt_strbuf_append_c(out, member->placements.count != 0 ? "\n" : "");
 		if (member->copies != 0 || wide) {
 			bt_strbuf_append_char(out, '\n');
@@ -313,12 +271,10 @@ static void capacity_write_table(
 		bt_table_add(&table, total->resource);
 		add_share(&table, total, total->before);
 		add_share(&table, total, total->after);
-		bt_amount_append_of(
-			&table.text, total->resource, total->allocatable, BT_AMOUNT_NEAREST);
-		bt_table_end_cell(&table);
+		bt_table_add_cells(
+			&table, "%a", total->resource, total->allocatable, BT_AMOUNT_NEAREST);
 	}
-	bt_strbuf_append_c(out, "\nUse of the cluster's ");
-	bt_amount_append_counted(out, answer->node_count, "node:\n", "nodes:\n");
+	bt_text_append(out, "\nUse of the cluster's %n {node|nodes}:\n", answer->node_count);
 	bt_table_write(&table, out);
 }
 

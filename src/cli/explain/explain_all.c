@@ -4,9 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/amount.h"
 #include "api/meta.h"
-#include "base/printable.h"
+#include "api/text_template.h"
 #include "cli/explain/explain_change.h"
 #include "state/pod_groups.h"
 
@@ -146,12 +145,10 @@ static void append_reasons(const struct bt_explanation *explanation, struct bt_s
 	for (uint32_t i = 0; i < explanation->groups.count; i++) {
 		const struct bt_explained_group *rejected = &explanation->groups.items[i];
 		for (uint32_t k = 0; k < rejected->reasons.count; k++) {
-			bt_strbuf_append_c(out, i + k != 0 ? ", " : "");
-			bt_printable_append(out, rejected->reasons.items[k]);
+			bt_text_append(
+				out, "%c%p", i + k != 0 ? ", " : "", rejected->reasons.items[k]);
 		}
-		bt_strbuf_append_c(out, " (");
-		bt_amount_append_counted(out, rejected->nodes.count, "node", "nodes");
-		bt_strbuf_append_char(out, ')');
+		bt_text_append(out, " (%n {node|nodes})", rejected->nodes.count);
 	}
 }
 
@@ -167,12 +164,10 @@ static int explain_pod_group(struct bt_simulation *simulation,
 		group->fate = bt_explained_group_fate_name(&explanation);
 		group->message = bt_arena_str(&answer->arena, explanation.message);
 		if (explanation.fate == BT_GROUP_UNSCHEDULABLE) {
-			bt_strbuf_printf(&text, "%u of %u pod%s a node", explanation.placed_count,
-				explanation.members.count,
-				explanation.members.count == 1 ? " finds" : "s find");
-			if (explanation.min_count != 0) {
-				bt_strbuf_printf(&text, ", minCount is %d", explanation.min_count);
-			}
+			bt_text_append(&text,
+				"%u of %u {pod finds|pods find} a node[, minCount is %i]",
+				explanation.placed_count, explanation.members.count,
+				explanation.min_count);
 		}
 		if (text.length != 0 && explanation.stop.groups.count != 0) {
 			bt_strbuf_append_c(&text, "; the next: ");
@@ -281,17 +276,12 @@ static void append_pods(const struct group *group, struct bt_strbuf *out)
 {
 	if (group->owner.kind.length != 0) {
 		bt_strbuf_append_lower(out, group->owner.kind);
-		bt_strbuf_append_char(out, '/');
-		bt_printable_append(out, group->owner.name);
+		bt_text_append(out, "/%p", group->owner.name);
 	} else {
-		bt_strbuf_append_c(out, "pod/");
-		bt_printable_append(out, group->first->metadata.name);
-		if (group->others != 0) {
-			bt_strbuf_printf(out, " and %u more", group->others);
-		}
+		bt_text_append(
+			out, "pod/%p[ and %u more]", group->first->metadata.name, group->others);
 	}
-	bt_strbuf_append_c(out, " in ");
-	bt_printable_append(out, group->namespace_);
+	bt_text_append(out, " in %p", group->namespace_);
 }
 
 static void write_text(const void *context, bool wide BT_UNUSED, struct bt_strbuf *out)
@@ -301,25 +291,12 @@ static void write_text(const void *context, bool wide BT_UNUSED, struct bt_strbu
 		bt_strbuf_append_c(out, "No pod waits for a node.\n");
 		return;
 	}
-	bt_amount_append_counted(out, answer->pod_count, "pod waits", "pods wait");
-	bt_strbuf_append_c(out, " for a node, ");
-	if (answer->fit_count != 0) {
-		bt_amount_append_count(out, answer->fit_count);
-		bt_strbuf_append_c(
-			out, answer->fit_count == 1 ? " of them fits, " : " of them fit, ");
-	}
-	bt_amount_append_counted(out, answer->group_count, "group", "groups");
-	bt_strbuf_append_c(out, ", ");
-	bt_amount_append_counted(out, answer->node_count, "node", "nodes");
-	bt_strbuf_append_c(out, ".\n");
-	if (answer->best_count != 0) {
-		bt_strbuf_append_c(out,
-			answer->best_count > 1 ? "What would help each of " : "What would help ");
-		bt_amount_append_counted(out, answer->best_count, "of them", "of them");
-		bt_strbuf_append_c(out, ": ");
-		bt_strbuf_append_str(out, answer->best_change);
-		bt_strbuf_append_char(out, '\n');
-	}
+	bt_text_append(out,
+		"%n {pod waits|pods wait} for a node, [%n of them {fits|fit}, ]%n {group|groups}, "
+		"%n {node|nodes}.\n",
+		answer->pod_count, answer->fit_count, answer->group_count, answer->node_count);
+	bt_text_append(out, "[%?What would help %c%n of them: %s\n]", answer->best_count != 0,
+		answer->best_count > 1 ? "each of " : "", answer->best_count, answer->best_change);
 	uint32_t others = 0; /* groups that are not explained */
 	uint32_t other_pods = 0;
 	for (uint32_t i = 0; i < answer->group_count; i++) {
@@ -329,17 +306,13 @@ static void write_text(const void *context, bool wide BT_UNUSED, struct bt_strbu
 			other_pods += group->count;
 			continue;
 		}
-		bt_strbuf_append_char(out, '\n');
-		if (staying_count(group) != 0 && group->fit_count != 0) {
-			bt_amount_append_count(out, staying_count(group));
-			bt_strbuf_append_c(out, " of ");
-		}
-		bt_amount_append_counted(out, group->count, "pod", "pods");
-		bt_strbuf_append_c(out, ": ");
+		uint32_t staying = staying_count(group);
+		bt_text_append(out,
+			"\n[%n of ]%n {pod|pods}: ", group->fit_count != 0 ? staying : 0,
+			group->count);
 		append_pods(group, out);
-		bt_strbuf_append_char(out, '\n');
-		bt_strbuf_append_c(out, "  why:  ");
-		if (staying_count(group) == 0) {
+		bt_strbuf_append_c(out, "\n  why:  ");
+		if (staying == 0) {
 			bt_strbuf_append_c(out,
 				group->is_pod_group
 					? "all of it fits: the scheduler has not come to it yet"
@@ -347,35 +320,18 @@ static void write_text(const void *context, bool wide BT_UNUSED, struct bt_strbu
 					? "it fits: the scheduler has not come to it yet"
 					: "all of them fit: the scheduler has not come to them "
 					  "yet");
-		} else if (group->reasons.length != 0) {
-			bt_strbuf_append_str(out, group->reasons);
 		} else {
-			bt_printable_append(out, group->message);
+			bt_text_append(out, "%s[%p]", group->reasons,
+				group->reasons.length == 0 ? group->message : BT_STR(""));
 		}
-		bt_strbuf_append_char(out, '\n');
-		if (staying_count(group) != 0 && group->fit_count != 0) {
-			bt_strbuf_append_c(out, "        the other ");
-			bt_amount_append_count(out, group->fit_count);
-			bt_strbuf_append_c(out, group->fit_count == 1 ? " fits\n" : " fit\n");
-		}
-		if (group->nominated_node.length != 0) {
-			bt_strbuf_append_c(out, "        preemption would make room on ");
-			bt_printable_append(out, group->nominated_node);
-			bt_strbuf_append_char(out, '\n');
-		}
-		if (group->change.length != 0) {
-			bt_strbuf_append_c(out, "  help: ");
-			bt_strbuf_append_str(out, group->change);
-			bt_strbuf_append_char(out, '\n');
-		}
+		bt_text_append(out,
+			"\n[        the other %n {fits|fit}\n]"
+			"[        preemption would make room on %p\n]"
+			"[  help: %s\n]",
+			staying != 0 ? group->fit_count : 0, group->nominated_node, group->change);
 	}
-	if (others != 0) {
-		bt_strbuf_append_char(out, '\n');
-		bt_amount_append_counted(out, others, "more group with ", "more groups with ");
-		bt_amount_append_counted(out, other_pods, "pod", "pods");
-		bt_strbuf_append_c(
-			out, others == 1 ? " is not explained\n" : " are not explained\n");
-	}
+	bt_text_append(out, "[\n%n more {group|groups} with %n {pod|pods} %c not explained\n]",
+		others, other_pods, others == 1 ? "is" : "are");
 }
 
 static void write_json(const void *context, struct bt_json_writer *writer)

@@ -1,19 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "api/amount.h"
 #include "cli/explain/explain_change.h"
 
+#include "api/text_template.h"
 #include "base/printable.h"
-#include "cli/output.h"
 #include "codec/json_edit.h"
 #include "explain/advice.h"
 
 /** --- texts --- */
-
-static void append_word(struct bt_strbuf *out, const char *before, struct bt_str word)
-{
-	bt_strbuf_append_c(out, before);
-	bt_printable_append(out, word);
-}
 
 /**
  * Whether the change frees more than the node's pods request, so that only a larger node helps.
@@ -97,32 +90,20 @@ static void append_free(struct bt_strbuf *out, const struct bt_remedy *change, b
 	struct bt_node_amounts stock;
 	int64_t wanted;
 	if (is_too_large(change, nodes, &stock, &wanted)) {
-		append_word(out, adds ? "add a node like " : "replace ", change->node);
-		bt_strbuf_append_c(out, adds ? " with " : " by a node with ");
 		/* An added node runs no pods yet. */
-		bt_amount_append_of(out, change->resource, adds ? wanted - stock.requested : wanted,
-			BT_AMOUNT_UP);
-		append_word(out, " ", change->resource);
-		append_word(out, " (", adds ? change->node : BT_STR("it"));
-		bt_strbuf_append_c(out, " has ");
-		if (stock.allocatable == 0) {
-			bt_strbuf_append_c(out, "none)");
-		} else {
-			bt_amount_append_of(
-				out, change->resource, stock.allocatable, BT_AMOUNT_DOWN);
-			bt_strbuf_append_char(out, ')');
-		}
-		return;
-	}
-	if (bt_str_equal_c(change->resource, "pods")) {
-		bt_strbuf_printf(out, "make room for %lld more pod%s", (long long)change->amount,
-			BT_PLURAL(change->amount));
+		bt_text_append(out, "%c %p %c %a %p (%p has ", adds ? "add a node like" : "replace",
+			change->node, adds ? "with" : "by a node with", change->resource,
+			adds ? wanted - stock.requested : wanted, BT_AMOUNT_UP, change->resource,
+			adds ? change->node : BT_STR("it"));
+		bt_text_append(out, stock.allocatable == 0 ? "none)" : "%a)", change->resource,
+			stock.allocatable, BT_AMOUNT_DOWN);
+	} else if (bt_str_equal_c(change->resource, "pods")) {
+		bt_text_append(out, "make room for %d more {pod|pods} on %p", change->amount,
+			change->node);
 	} else {
-		bt_strbuf_append_c(out, "free ");
-		bt_amount_append_of(out, change->resource, change->amount, BT_AMOUNT_UP);
-		append_word(out, " ", change->resource);
+		bt_text_append(out, "free %a %p on %p", change->resource, change->amount,
+			BT_AMOUNT_UP, change->resource, change->node);
 	}
-	append_word(out, " on ", change->node);
 }
 
 /**
@@ -133,28 +114,22 @@ static void append_lower(
 {
 	int64_t requested = bt_remedy_requested_of(pod, change->resource);
 
-	bt_strbuf_append_c(out, "ask for ");
 	if (change->amount >= requested) {
-		bt_amount_append_of(out, change->resource, change->amount, BT_AMOUNT_UP);
-		append_word(out, " less ", change->resource);
-		return;
+		bt_text_append(out, "ask for %a less %p", change->resource, change->amount,
+			BT_AMOUNT_UP, change->resource);
+	} else {
+		bt_text_append(out, "ask for %a %p instead of %a", change->resource,
+			requested - change->amount, BT_AMOUNT_DOWN, change->resource,
+			change->resource, requested, BT_AMOUNT_UP);
 	}
-	bt_amount_append_of(out, change->resource, requested - change->amount, BT_AMOUNT_DOWN);
-	append_word(out, " ", change->resource);
-	bt_strbuf_append_c(out, " instead of ");
-	bt_amount_append_of(out, change->resource, requested, BT_AMOUNT_UP);
 }
 
-/** Append "topologySpreadConstraints[1] (topology.kubernetes.io/zone)". */
-static void append_constraint(
-	struct bt_strbuf *out, const struct bt_remedy *change, const struct bt_pod *pod)
+/** Returns the topology key of the spread constraint; "" if there is no such constraint. */
+static struct bt_str constraint_key(const struct bt_remedy *change, const struct bt_pod *pod)
 {
-	bt_strbuf_printf(out, "topologySpreadConstraints[%u]", change->index);
-	if (change->index < pod->spec.topology_spread_constraints.count) {
-		append_word(out, " (",
-			pod->spec.topology_spread_constraints.items[change->index].topology_key);
-		bt_strbuf_append_char(out, ')');
-	}
+	return change->index < pod->spec.topology_spread_constraints.count
+		? pod->spec.topology_spread_constraints.items[change->index].topology_key
+		: BT_STR("");
 }
 
 static void append_pod_affinity(
@@ -166,12 +141,11 @@ static void append_pod_affinity(
 	if (affinity != NULL) {
 		terms = anti ? affinity->pod_anti_affinity : affinity->pod_affinity;
 	}
-	bt_strbuf_printf(out, "drop required term [%u] of the pod's %s", change->index,
-		anti ? "podAntiAffinity" : "podAffinity");
-	if (terms != NULL && change->index < terms->required.count) {
-		append_word(out, " (", terms->required.items[change->index].topology_key);
-		bt_strbuf_append_char(out, ')');
-	}
+	bt_text_append(out, "drop required term [[%u] of the pod's %c[ (%p)]", change->index,
+		anti ? "podAntiAffinity" : "podAffinity",
+		terms != NULL && change->index < terms->required.count
+			? terms->required.items[change->index].topology_key
+			: BT_STR(""));
 }
 
 /** Append "create StorageClass fast, for claim data". */
@@ -184,12 +158,11 @@ static void append_class(
 			claim = pod->spec.volumes.items[i].persistent_volume_claim;
 		}
 	}
-	if (change->value.length != 0) {
-		append_word(out, "create StorageClass ", change->value);
-	} else {
-		bt_strbuf_append_c(out, "create a default StorageClass, or mark one as default");
-	}
-	append_word(out, claim != NULL ? ", for claim " : ", for volume ",
+	bt_text_append(out,
+		change->value.length != 0 ? "create StorageClass %p"
+					  : "create a default StorageClass, or mark one as default",
+		change->value);
+	bt_text_append(out, ", for %c %p", claim != NULL ? "claim" : "volume",
 		claim != NULL ? claim->claim_name : change->key);
 }
 
@@ -202,37 +175,26 @@ static void append_text(const struct bt_remedy *change, bool adds, const struct 
 		append_free(out, change, adds, nodes);
 		return;
 	case BT_REMEDY_REMOVE_POD:
-		append_word(out, "delete pod ", change->pod_namespace);
-		append_word(out, "/", change->pod_name);
-		append_word(out, " from ", change->node);
+		bt_text_append(out, "delete pod %m from %p", change->pod_namespace,
+			change->pod_name, change->node);
 		return;
 	case BT_REMEDY_TOLERATE:
-		bt_strbuf_append_c(out, "let the pod tolerate taint ");
-		bt_printable_append(out, change->key.length != 0 ? change->key : BT_STR("(any)"));
-		if (change->value.length != 0) {
-			bt_strbuf_append_char(out, '=');
-			bt_printable_append(out, change->value);
-		}
-		if (change->effect.length != 0) {
-			bt_strbuf_append_char(out, ':');
-			bt_printable_append(out, change->effect);
-		}
+		bt_text_append(out, "let the pod tolerate taint %p[=%p][:%p]",
+			change->key.length != 0 ? change->key : BT_STR("(any)"), change->value,
+			change->effect);
 		return;
 	case BT_REMEDY_UNCORDON:
-		append_word(out, "uncordon ", change->node);
+		bt_text_append(out, "uncordon %p", change->node);
 		return;
 	case BT_REMEDY_SET_LABEL:
-		append_word(out, "label ", change->node);
-		append_word(out, " with ", change->key);
-		append_word(out, "=", change->value);
+		bt_text_append(
+			out, "label %p with %p=%p", change->node, change->key, change->value);
 		return;
 	case BT_REMEDY_REMOVE_LABEL:
-		append_word(out, "take label ", change->key);
-		append_word(out, " from ", change->node);
+		bt_text_append(out, "take label %p from %p", change->key, change->node);
 		return;
 	case BT_REMEDY_DROP_NODE_SELECTOR:
-		append_word(out, "drop ", change->key);
-		bt_strbuf_append_c(out, " from the pod's nodeSelector");
+		bt_text_append(out, "drop %p from the pod's nodeSelector", change->key);
 		return;
 	case BT_REMEDY_DROP_NODE_AFFINITY:
 		bt_strbuf_append_c(out, "drop the pod's required node affinity");
@@ -242,21 +204,21 @@ static void append_text(const struct bt_remedy *change, bool adds, const struct 
 		append_pod_affinity(out, change, pod);
 		return;
 	case BT_REMEDY_RAISE_MAX_SKEW:
-		bt_strbuf_append_c(out, "raise maxSkew of the pod's ");
-		append_constraint(out, change, pod);
-		bt_strbuf_printf(out, " to %lld", (long long)change->amount);
+		bt_text_append(out,
+			"raise maxSkew of the pod's topologySpreadConstraints[[%u][ (%p)] to %d",
+			change->index, constraint_key(change, pod), change->amount);
 		return;
 	case BT_REMEDY_ALLOW_SKEW:
-		bt_strbuf_append_c(out, "set whenUnsatisfiable of the pod's ");
-		append_constraint(out, change, pod);
-		bt_strbuf_append_c(out, " to ScheduleAnyway");
+		bt_text_append(out,
+			"set whenUnsatisfiable of the pod's topologySpreadConstraints[[%u][ (%p)] "
+			"to ScheduleAnyway",
+			change->index, constraint_key(change, pod));
 		return;
 	case BT_REMEDY_DROP_HOST_PORT:
-		bt_strbuf_printf(out, "do without host port %lld", (long long)change->amount);
-		append_word(out, "/", change->value);
+		bt_text_append(out, "do without host port %d/%p", change->amount, change->value);
 		return;
 	case BT_REMEDY_DROP_VOLUME:
-		append_word(out, "do without the pod's volume ", change->key);
+		bt_text_append(out, "do without the pod's volume %p", change->key);
 		return;
 	case BT_REMEDY_PROVISION_VOLUME:
 		append_class(out, change, pod);
@@ -265,10 +227,10 @@ static void append_text(const struct bt_remedy *change, bool adds, const struct 
 		append_lower(out, change, pod);
 		return;
 	case BT_REMEDY_REMOVE_GATE:
-		append_word(out, "remove the pod's scheduling gate ", change->key);
+		bt_text_append(out, "remove the pod's scheduling gate %p", change->key);
 		return;
 	case BT_REMEDY_SET_SCHEDULER_NAME:
-		append_word(out, "set the pod's schedulerName to ", change->value);
+		bt_text_append(out, "set the pod's schedulerName to %p", change->value);
 		return;
 	case BT_REMEDY__COUNT:
 		return;
@@ -303,13 +265,8 @@ static void append_patch(struct bt_strbuf *out, const struct bt_pod *pod, const 
 {
 	struct bt_strbuf json = {0};
 	bt_json_format(patch, &json);
-	bt_strbuf_append_c(out, "kubectl patch pod ");
-	bt_output_append_quoted(out, pod->metadata.name);
-	bt_strbuf_append_c(out, " -n ");
-	bt_output_append_quoted(out, pod->metadata.namespace_);
-	bt_strbuf_append_c(out, type);
-	bt_strbuf_append_c(out, " -p ");
-	bt_output_append_quoted(out, bt_strbuf_str(&json));
+	bt_text_append(out, "kubectl patch pod %w -n %w%c -p %w", pod->metadata.name,
+		pod->metadata.namespace_, type, bt_strbuf_str(&json));
 	bt_strbuf_finish(&json);
 }
 
@@ -326,30 +283,18 @@ bool bt_change_append_command(const struct bt_remedy *change, const struct bt_po
 		}
 	}
 	if (change->kind == BT_REMEDY_UNCORDON) {
-		bt_strbuf_append_c(out, "kubectl uncordon ");
-		bt_output_append_quoted(out, change->node);
+		bt_text_append(out, "kubectl uncordon %w", change->node);
 	} else if (change->kind == BT_REMEDY_SET_LABEL || change->kind == BT_REMEDY_REMOVE_LABEL) {
+		bool sets = change->kind == BT_REMEDY_SET_LABEL;
 		struct bt_strbuf word = {0};
-		bt_strbuf_append_c(out, "kubectl label node ");
-		bt_output_append_quoted(out, change->node);
-		bt_strbuf_append_char(out, ' ');
-		bt_strbuf_append_str(&word, change->key);
-		if (change->kind == BT_REMEDY_SET_LABEL) {
-			bt_strbuf_append_char(&word, '=');
-			bt_strbuf_append_str(&word, change->value);
-		} else {
-			bt_strbuf_append_char(&word, '-');
-		}
-		bt_output_append_quoted(out, bt_strbuf_str(&word));
-		if (change->kind == BT_REMEDY_SET_LABEL) {
-			bt_strbuf_append_c(out, " --overwrite");
-		}
+		bt_text_append(&word, "%s%c%s", change->key, sets ? "=" : "-",
+			sets ? change->value : BT_STR(""));
+		bt_text_append(out, "kubectl label node %w %w%c", change->node,
+			bt_strbuf_str(&word), sets ? " --overwrite" : "");
 		bt_strbuf_finish(&word);
 	} else if (change->kind == BT_REMEDY_REMOVE_POD) {
-		bt_strbuf_append_c(out, "kubectl delete pod ");
-		bt_output_append_quoted(out, change->pod_name);
-		bt_strbuf_append_c(out, " -n ");
-		bt_output_append_quoted(out, change->pod_namespace);
+		bt_text_append(out, "kubectl delete pod %w -n %w", change->pod_name,
+			change->pod_namespace);
 	} else if (change->kind == BT_REMEDY_TOLERATE && in_input) {
 		struct bt_arena arena = {0};
 		struct bt_json_value *toleration = bt_json_put(&arena, NULL,
@@ -388,16 +333,8 @@ bool bt_change_append_alternative(
 		!is_fit_for_commands(node)) {
 		return false;
 	}
-	bt_strbuf_append_c(out, "kubectl taint node ");
-	bt_output_append_quoted(out, node);
-	bt_strbuf_append_char(out, ' ');
-	bt_strbuf_append_str(&word, change->key);
-	if (change->effect.length != 0) {
-		bt_strbuf_append_char(&word, ':');
-		bt_strbuf_append_str(&word, change->effect);
-	}
-	bt_strbuf_append_char(&word, '-');
-	bt_output_append_quoted(out, bt_strbuf_str(&word));
+	bt_text_append(&word, "%s[:%s]-", change->key, change->effect);
+	bt_text_append(out, "kubectl taint node %w %w", node, bt_strbuf_str(&word));
 	bt_strbuf_finish(&word);
 	return true;
 }

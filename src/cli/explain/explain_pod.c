@@ -5,7 +5,7 @@
 
 #include "api/identity.h"
 #include "api/suggest.h"
-#include "base/printable.h"
+#include "api/text_template.h"
 
 /** Limit of names in one message. */
 #define LISTED_MAX 8
@@ -146,22 +146,16 @@ static void search_pods(struct search *search)
 
 static void append_name(struct bt_strbuf *out, struct bt_str namespace_, struct bt_str name)
 {
-	if (namespace_.length != 0) {
-		bt_printable_append(out, bt_str_sub(namespace_, 0, BT_MANIFESTS_NAME_BYTES_MAX));
-		bt_strbuf_append_char(out, '/');
-	}
-	bt_printable_append(out, bt_str_sub(name, 0, BT_MANIFESTS_NAME_BYTES_MAX));
+	bt_text_append(out, "[%p/]%p", bt_str_sub(namespace_, 0, BT_MANIFESTS_NAME_BYTES_MAX),
+		bt_str_sub(name, 0, BT_MANIFESTS_NAME_BYTES_MAX));
 }
 
 /** Append "48 pods, 12 of them pending". */
 static void append_counts(const struct search *search, struct bt_strbuf *text)
 {
-	bt_strbuf_printf(text, "%u %s, %u of them pending", search->pod_count,
-		search->pod_count == 1 ? "pod" : "pods", search->pending_count);
-	if (search->namespace_.length != 0) {
-		bt_strbuf_append_c(text, ", in namespace ");
-		append_name(text, BT_STR(""), search->namespace_);
-	}
+	bt_text_append(text, "%u {pod|pods}, %u of them pending[, in namespace %p]",
+		search->pod_count, search->pending_count,
+		bt_str_sub(search->namespace_, 0, BT_MANIFESTS_NAME_BYTES_MAX));
 }
 
 static void append_list(
@@ -173,9 +167,7 @@ static void append_list(
 		append_name(text, namespaces_only ? BT_STR("") : candidate->namespace_,
 			namespaces_only ? candidate->namespace_ : candidate->name);
 	}
-	if (count > LISTED_MAX) {
-		bt_strbuf_printf(text, " and %u more", count - LISTED_MAX);
-	}
+	bt_text_append(text, "[ and %u more]", count > LISTED_MAX ? count - LISTED_MAX : 0);
 }
 
 /** Names for suggestions: either of pods of the simulation, or of workloads of the cluster. */
@@ -292,11 +284,8 @@ static int in_several_namespaces(
 {
 	const struct bt_pod_reference *reference = search->reference;
 	struct bt_strbuf text = {0};
-	if (reference->kind == BT_KIND_POD) {
-		bt_strbuf_append_c(&text, "pods named ");
-	} else {
-		bt_strbuf_printf(&text, "pods of a %s named ", bt_kind_info(reference->kind)->name);
-	}
+	bt_text_append(&text, "pods [%?of a %c ]named ", reference->kind != BT_KIND_POD,
+		bt_kind_info(reference->kind)->name);
 	append_name(&text, BT_STR(""), reference->name);
 	bt_strbuf_append_c(&text, " are in several namespaces, say which with -n: ");
 	append_list(search, true, namespace_count, &text);
@@ -340,17 +329,14 @@ static int choose_the_only_one(
 		return 0;
 	}
 	if (search->pod_count == 0) {
-		bt_strbuf_append_c(&text, "there are no pods");
-		if (search->namespace_.length != 0) {
-			bt_strbuf_append_c(&text, " in namespace ");
-			append_name(&text, BT_STR(""), search->namespace_);
-		}
+		bt_text_append(&text, "there are no pods[ in namespace %p]",
+			bt_str_sub(search->namespace_, 0, BT_MANIFESTS_NAME_BYTES_MAX));
 	} else if (search->found.count == 0) {
 		bt_strbuf_append_c(&text, "no pod waits for a node (");
 		append_counts(search, &text);
 		bt_strbuf_append_c(&text, "): name one to see where it would go");
 	} else {
-		bt_strbuf_printf(
+		bt_text_append(
 			&text, "%u pods wait for a node, name one of them: ", search->found.count);
 		append_list(search, false, search->found.count, &text);
 	}
@@ -374,12 +360,9 @@ static int choose(struct search *search, struct bt_pod_choice *out, struct berth
 				"matches");
 			return bt_error_take(err, BERTH_ERR_INVALID, &text);
 		}
-		bt_strbuf_append_c(&text, "there is no ");
-		if (reference->kind == BT_KIND_POD) {
-			bt_strbuf_append_c(&text, "pod ");
-		} else {
-			bt_strbuf_printf(&text, "%s ", bt_kind_info(reference->kind)->name);
-		}
+		bt_text_append(&text, "there is no %c ",
+			reference->kind == BT_KIND_POD ? "pod"
+						       : bt_kind_info(reference->kind)->name);
 		append_name(&text, search->namespace_, reference->name);
 		bt_strbuf_append_c(&text, " among the objects read (");
 		append_counts(search, &text);

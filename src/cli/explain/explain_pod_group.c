@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** "berth explain podgroup/NAME", as text and as JSON. */
-#include "api/amount.h"
 #include "api/identity.h"
+#include "api/text_template.h"
 #include "base/printable.h"
 #include "cli/explain/explain_all.h"
 #include "cli/explain/explain_change.h"
@@ -112,18 +112,14 @@ void bt_group_proposal_append_text(const struct bt_group_proposal *proposal,
 	bool is_of_pods = false;
 	switch (proposal->kind) {
 	case BT_GROUP_CHANGE_ADD_NODES:
-		bt_strbuf_append_c(out, "add ");
-		bt_amount_append_counted(out, proposal->count, "empty node", "empty nodes");
-		bt_strbuf_append_c(out, " like ");
-		bt_printable_append(out, proposal->node);
+		bt_text_append(
+			out, "add %n empty {node|nodes} like %p", proposal->count, proposal->node);
 		return;
 	case BT_GROUP_CHANGE_LOWER_MIN_COUNT:
-		bt_strbuf_printf(out, "make the PodGroup anew with minCount %u", proposal->count);
+		bt_text_append(out, "make the PodGroup anew with minCount %u", proposal->count);
 		return;
 	case BT_GROUP_CHANGE_ADD_PODS:
-		bt_strbuf_append_c(out, "create ");
-		bt_amount_append_counted(out, proposal->count, "more pod", "more pods");
-		bt_strbuf_append_c(out, " of the group");
+		bt_text_append(out, "create %n more {pod|pods} of the group", proposal->count);
 		return;
 	case BT_GROUP_CHANGE_REMEDIES:
 		break;
@@ -153,19 +149,12 @@ const char *bt_explained_group_fate_name(const struct bt_group_explanation *expl
 
 /** --- text output --- */
 
-static void append_members(const struct report *report, uint32_t count, struct bt_strbuf *out)
-{
-	bt_amount_append_count(out, count);
-	bt_strbuf_append_c(out, " of ");
-	bt_amount_append_counted(
-		out, report->explanation->members.count, "pending pod", "pending pods");
-}
-
 static void write_summary(const struct report *report, struct bt_strbuf *out)
 {
 	const struct bt_group_explanation *explanation = report->explanation;
-	bt_strbuf_append_c(out, "PodGroup ");
-	bt_printable_append_name(out, report->namespace_, report->name);
+	bool is_placed =
+		explanation->topology_key.length != 0 && explanation->placements.count != 0;
+	bt_text_append(out, "PodGroup %m", report->namespace_, report->name);
 	if (explanation->members.count == 0) {
 		bt_strbuf_append_c(out,
 			explanation->scheduled_count != 0
@@ -175,51 +164,36 @@ static void write_summary(const struct report *report, struct bt_strbuf *out)
 	}
 	switch (explanation->fate) {
 	case BT_GROUP_FITS:
-		bt_strbuf_append_c(out, " fits: ");
+		bt_strbuf_append_c(out, " fits");
 		break;
 	case BT_GROUP_UNSCHEDULABLE:
-		bt_strbuf_append_c(out, " does not fit: ");
+		bt_strbuf_append_c(out, " does not fit");
 		break;
 	case BT_GROUP_GATED:
-		bt_strbuf_append_c(out, " is not tried on any node: ");
+		bt_text_append(out,
+			" is not tried on any node: %n {pod is|pods are} held back before the "
+			"queue",
+			explanation->gated_count);
 		break;
 	case BT_GROUP_ERROR:
-		bt_strbuf_append_c(out, " cannot be scheduled: ");
+		bt_strbuf_append_c(out, " cannot be scheduled");
 		break;
 	}
-	if (explanation->fate == BT_GROUP_GATED) {
-		bt_amount_append_counted(out, explanation->gated_count, "pod is", "pods are");
-		bt_strbuf_append_c(out, " held back before the queue");
-	} else {
-		append_members(report, explanation->placed_count, out);
-		bt_strbuf_append_c(
-			out, explanation->placed_count == 1 ? " finds a node" : " find a node");
-		if (explanation->topology_key.length != 0 && explanation->placements.count != 0) {
-			bt_strbuf_append_c(out, " in ");
-			bt_printable_append(
-				out, explanation->placements.items[explanation->closest].name);
-		}
+	if (explanation->fate != BT_GROUP_GATED) {
+		bt_text_append(out, ": %n of %n pending {pod|pods} %c a node[%? in %p]",
+			explanation->placed_count, explanation->members.count,
+			explanation->placed_count == 1 ? "finds" : "find", is_placed,
+			is_placed ? explanation->placements.items[explanation->closest].name
+				  : BT_STR(""));
 	}
-	if (explanation->scheduled_count != 0) {
-		bt_strbuf_append_c(out, ", ");
-		bt_amount_append_counted(
-			out, explanation->scheduled_count, "pod has one", "pods have one");
-		bt_strbuf_append_c(out, " already");
-	}
-	if (explanation->min_count != 0) {
-		bt_strbuf_printf(out, ", minCount is %d", explanation->min_count);
-	}
-	bt_strbuf_append_c(out, ".\n");
+	bt_text_append(out, "[, %n {pod has|pods have} one already][, minCount is %i].\n",
+		explanation->scheduled_count, explanation->min_count);
 	if (!explanation->has_object) {
 		bt_strbuf_append_c(out,
 			"There is no PodGroup object of that name: pods that name one wait for "
 			"it.\n");
 	}
-	if (explanation->message.length != 0) {
-		bt_strbuf_append_c(out, "\nThe scheduler says:\n  ");
-		bt_printable_append(out, explanation->message);
-		bt_strbuf_append_char(out, '\n');
-	}
+	bt_text_append(out, "[\nThe scheduler says:\n  %p\n]", explanation->message);
 }
 
 static void write_placements(const struct report *report, bool wide, struct bt_strbuf *out)
@@ -231,11 +205,8 @@ static void write_placements(const struct report *report, bool wide, struct bt_s
 	if (explanation->topology_key.length == 0 || count == 0) {
 		return;
 	}
-	bt_strbuf_append_c(out, "\nPlacements by ");
-	bt_printable_append(out, explanation->topology_key);
-	bt_strbuf_append_c(out,
-		explanation->fate == BT_GROUP_FITS ? ", the chosen one first:\n"
-						   : ", the closest one first:\n");
+	bt_text_append(out, "\nPlacements by %p, the %c one first:\n", explanation->topology_key,
+		explanation->fate == BT_GROUP_FITS ? "chosen" : "closest");
 	BT_TABLE_BEGIN(&table, "  PLACEMENT", "NODES", "PODS");
 	for (uint32_t i = 0; i < shown; i++) {
 		/* The closest placement first, then the others by name. */
@@ -244,10 +215,8 @@ static void write_placements(const struct report *report, bool wide, struct bt_s
 						    : i;
 		const struct bt_explained_placement *placement =
 			&explanation->placements.items[index];
-		bt_strbuf_append_c(&table.text, "  ");
-		bt_table_add(&table, placement->name);
-		bt_table_add_format(&table, "%u", placement->node_count);
-		bt_table_add_format(&table, "%u/%u", placement->placed_count,
+		bt_table_add_cells(&table, "  %p\t%u\t%u/%u", placement->name,
+			placement->node_count, placement->placed_count,
 			explanation->members.count - explanation->gated_count);
 	}
 	bt_table_write(&table, out);
@@ -264,11 +233,9 @@ static void write_members(const struct report *report, bool wide, struct bt_strb
 	BT_TABLE_BEGIN(&table, "  POD", "NODE", "MESSAGE");
 	for (uint32_t i = 0; i < shown; i++) {
 		const struct bt_explained_member *member = &explanation->members.items[i];
-		bt_strbuf_append_c(&table.text, "  ");
-		bt_table_add(&table, member->name);
-		bt_table_add(
-			&table, member->node_name.length != 0 ? member->node_name : BT_STR("-"));
-		bt_table_add(&table, member->message);
+		bt_table_add_cells(&table, "  %p\t%p\t%p", member->name,
+			member->node_name.length != 0 ? member->node_name : BT_STR("-"),
+			member->message);
 	}
 	bt_table_write(&table, out);
 	bt_explain_write_more(shown, count, "  ", out);
@@ -287,11 +254,10 @@ static void write_proposals(const struct report *report, struct bt_strbuf *out)
 	}
 	for (uint32_t i = 0; i < explanation->proposals.count; i++) {
 		const struct bt_group_proposal *proposal = &explanation->proposals.items[i];
-		bt_strbuf_printf(out, "  %u. ", i + 1);
+		bt_text_append(out, "  %u. ", i + 1);
 		bt_group_proposal_append_text(proposal, explanation->stopped, report->nodes, out);
-		bt_strbuf_append_c(out, ": then ");
-		append_members(report, proposal->placed_count, out);
-		bt_strbuf_append_c(out, " find a node\n");
+		bt_text_append(out, ": then %n of %n pending {pod|pods} find a node\n",
+			proposal->placed_count, explanation->members.count);
 	}
 }
 
@@ -306,9 +272,8 @@ static void write_text(const void *answer, bool wide, struct bt_strbuf *out)
 	write_placements(report, wide, out);
 	write_members(report, wide, out);
 	if (explanation->stopped != NULL && explanation->stop.groups.count != 0) {
-		bt_strbuf_append_c(out, "\nWhat stops ");
-		bt_printable_append(out, explanation->stopped->metadata.name);
-		bt_strbuf_append_c(out, ", nearest nodes first:\n");
+		bt_text_append(out, "\nWhat stops %p, nearest nodes first:\n",
+			explanation->stopped->metadata.name);
 		bt_explain_write_groups(&explanation->stop, out);
 	}
 	write_proposals(report, out);

@@ -2,7 +2,7 @@
 /** The first sentence of an explanation, in plain words, and the scheduler's message. */
 #include <stdlib.h>
 
-#include "api/amount.h"
+#include "api/text_template.h"
 #include "base/printable.h"
 #include "cli/explain/explain_report.h"
 
@@ -62,12 +62,7 @@ static const struct plain_words {
 void bt_explain_write_more(
 	uint32_t shown, uint32_t count, const char *indent, struct bt_strbuf *out)
 {
-	if (shown < count) {
-		bt_strbuf_append_c(out, indent);
-		bt_strbuf_append_c(out, "and ");
-		bt_amount_append_count(out, count - shown);
-		bt_strbuf_append_c(out, " more\n");
-	}
+	bt_text_append(out, "[%?%cand %n more\n]", shown < count, indent, count - shown);
 }
 
 /** --- reasons in plain words --- */
@@ -97,14 +92,12 @@ bool bt_explain_is_of_filter(struct bt_str reason)
 static void append_shortages(struct bt_strbuf *out, const struct bt_explained_group *group)
 {
 	uint32_t named = 0;
-	bt_strbuf_append_c(out, group->nodes.count == 1 ? "has" : "have");
-	bt_strbuf_append_c(out, " too little ");
+	bt_text_append(out, "%c too little ", group->nodes.count == 1 ? "has" : "have");
 	for (uint32_t i = 0; i < group->reasons.count && named < NAMED_REASONS_MAX; i++) {
 		struct bt_str reason = group->reasons.items[i];
 		if (is_shortage(reason)) {
-			bt_strbuf_append_c(out, named++ != 0 ? " and " : "");
-			bt_printable_append(
-				out, bt_str_sub(reason, sizeof("Insufficient ") - 1, BT_STR_MAX));
+			bt_text_append(out, "%c%p", named++ != 0 ? " and " : "",
+				bt_str_sub(reason, sizeof("Insufficient ") - 1, BT_STR_MAX));
 		}
 	}
 	bt_strbuf_append_c(out, " left");
@@ -126,8 +119,7 @@ static void append_fit(const struct bt_explain_report *report, struct bt_strbuf 
 {
 	const struct bt_explanation *explanation = report->explanation;
 	if (explanation->feasible_count == 0) {
-		bt_strbuf_append_c(out, "none of ");
-		bt_amount_append_counted(out, explanation->node_count, "node", "nodes");
+		bt_text_append(out, "none of %n {node|nodes}", explanation->node_count);
 		/* ": 4,812 nodes have too little cpu left, 150 are cordoned" */
 		const struct bt_explained_group **groups =
 			BT_NEW_ARRAY(const struct bt_explained_group *, explanation->groups.count);
@@ -153,8 +145,7 @@ static void append_fit(const struct bt_explain_report *report, struct bt_strbuf 
 				bt_printable_append(out, group->reasons.items[0]);
 				continue;
 			}
-			bt_amount_append_count(out, group->nodes.count);
-			bt_strbuf_append_char(out, ' ');
+			bt_text_append(out, "%n ", group->nodes.count);
 			/* Follows "7 nodes ". */
 			bool shortages = false;
 			uint32_t named = 0;
@@ -173,37 +164,24 @@ static void append_fit(const struct bt_explain_report *report, struct bt_strbuf 
 					bt_strbuf_append_c(out,
 						group->nodes.count == 1 ? words->one : words->many);
 				} else {
-					bt_strbuf_append_c(out,
-						group->nodes.count == 1 ? "is rejected ("
-									: "are rejected (");
-					bt_printable_append(out, reason);
-					bt_strbuf_append_char(out, ')');
+					bt_text_append(out, "%c rejected (%p)",
+						group->nodes.count == 1 ? "is" : "are", reason);
 				}
 			}
 			if (group->reasons.count == 0) {
-				bt_strbuf_append_c(out,
-					group->nodes.count == 1 ? "is rejected by "
-								: "are rejected by ");
-				bt_printable_append(out,
+				bt_text_append(out, "%c rejected by %p",
+					group->nodes.count == 1 ? "is" : "are",
 					group->plugin.length != 0 ? group->plugin
 								  : BT_STR("no plugin"));
 			}
 		}
-		if (others != 0) {
-			bt_strbuf_append_c(out, ", ");
-			bt_amount_append_count(out, others);
-			bt_strbuf_append_c(out, " for other reasons");
-		}
+		bt_text_append(out, "[, %n for other reasons]", others);
 		bt_free(groups);
 		return;
 	}
-	bt_amount_append_count(out, explanation->feasible_count);
-	bt_strbuf_append_c(out, " of ");
-	bt_amount_append_counted(out, explanation->node_count, "node", "nodes");
-	if (explanation->best_node.length != 0) {
-		bt_strbuf_append_c(out, explanation->feasible_count == 1 ? ": " : ", best on ");
-		bt_printable_append(out, explanation->best_node);
-	}
+	bt_text_append(out, "%n of %n {node|nodes}[%?%c%p]", explanation->feasible_count,
+		explanation->node_count, explanation->best_node.length != 0,
+		explanation->feasible_count == 1 ? ": " : ", best on ", explanation->best_node);
 }
 
 /** Append " it fits on ...", for a pod that is gated, or whose schedulerName no profile has. */
@@ -222,11 +200,10 @@ static void append_gates(const struct bt_explain_report *report, struct bt_strbu
 	uint32_t count = spec->scheduling_gates.count;
 	bt_strbuf_append_c(out, " is not tried on any node");
 	if (count != 0) {
-		bt_strbuf_append_c(out, " before its scheduling ");
-		bt_strbuf_append_c(out, count == 1 ? "gate " : "gates ");
+		bt_text_append(out, " before its scheduling %c ", count == 1 ? "gate" : "gates");
 		for (uint32_t i = 0; i < count; i++) {
-			bt_strbuf_append_c(out, i != 0 ? ", " : "");
-			bt_printable_append(out, spec->scheduling_gates.items[i].name);
+			bt_text_append(out, "%c%p", i != 0 ? ", " : "",
+				spec->scheduling_gates.items[i].name);
 		}
 		bt_strbuf_append_c(out, count == 1 ? " is removed" : " are removed");
 	}
@@ -238,48 +215,32 @@ void bt_explain_write_summary(const struct bt_explain_report *report, struct bt_
 {
 	const struct bt_pod *pod = report->pod;
 	const struct bt_pod_choice *choice = report->choice;
-	bt_strbuf_append_c(out, "Pod ");
-	bt_printable_append_name(out, pod->metadata.namespace_, pod->metadata.name);
+	bt_text_append(out, "Pod %m", pod->metadata.namespace_, pod->metadata.name);
 	if (choice->of_workload) {
-		bt_strbuf_printf(out, " (of %s ", bt_kind_info(choice->workload_kind)->name);
-		bt_printable_append(out, choice->workload_name);
-		bt_strbuf_append_c(out, ", ");
-		bt_amount_append_count(out, choice->workload_pending);
-		bt_strbuf_append_c(out, " of ");
-		bt_amount_append_counted(out, choice->workload_pods, "pod", "pods");
-		bt_strbuf_append_c(out, " pending");
-		if (choice->workload_fits != 0) {
-			bt_strbuf_append_c(out, ", of which ");
-			bt_amount_append_count(out, choice->workload_fits);
-			bt_strbuf_append_c(out, choice->workload_fits == 1 ? " fits" : " fit");
-		}
-		bt_strbuf_append_char(out, ')');
+		bt_text_append(out,
+			" (of %c %p, %n of %n {pod|pods} pending[, of which %n {fits|fit}])",
+			bt_kind_info(choice->workload_kind)->name, choice->workload_name,
+			choice->workload_pending, choice->workload_pods, choice->workload_fits);
 	}
-	if (report->running_on.length != 0) {
-		bt_strbuf_append_c(out, " runs on ");
-		bt_printable_append(out, report->running_on);
-		bt_strbuf_append_c(out, "; were it pending, and not there, it");
-	}
+	bool is_running = report->running_on.length != 0;
+	bt_text_append(
+		out, "[ runs on %p; were it pending, and not there, it]", report->running_on);
 	switch (report->explanation->fate) {
 	case BT_EXPLAINED_FITS:
 	case BT_EXPLAINED_UNSCHEDULABLE:
-		bt_strbuf_append_c(
-			out, report->running_on.length != 0 ? " would fit on " : " fits on ");
+		bt_strbuf_append_c(out, is_running ? " would fit on " : " fits on ");
 		append_fit(report, out);
 		break;
 	case BT_EXPLAINED_NO_NODES:
-		bt_strbuf_append_c(out,
-			report->running_on.length != 0 ? " would fit nowhere" : " fits nowhere");
-		bt_strbuf_append_c(out, ": the cluster has no nodes");
+		bt_text_append(out, " %c nowhere: the cluster has no nodes",
+			is_running ? "would fit" : "fits");
 		break;
 	case BT_EXPLAINED_GATED:
 		append_gates(report, out);
 		break;
 	case BT_EXPLAINED_NOT_HANDLED:
-		bt_strbuf_append_c(out, " has schedulerName ");
-		bt_printable_append(out, report->pod->spec.scheduler_name);
-		bt_strbuf_append_c(out, ", which no profile has; with ");
-		bt_printable_append(out, report->explanation->profile);
+		bt_text_append(out, " has schedulerName %p, which no profile has; with %p",
+			pod->spec.scheduler_name, report->explanation->profile);
 		append_later_fit(report, out);
 		break;
 	case BT_EXPLAINED_ERROR:
@@ -287,20 +248,12 @@ void bt_explain_write_summary(const struct bt_explain_report *report, struct bt_
 		break;
 	}
 	bt_strbuf_append_c(out, ".\n");
-	if (report->pod->metadata.deletion_timestamp != NULL) {
-		bt_strbuf_append_c(out,
-			report->running_on.length != 0
-				? "It is being deleted.\n"
-				: "It is being deleted: schedulers leave it alone.\n");
+	if (pod->metadata.deletion_timestamp != NULL) {
+		bt_text_append(out, "It is being deleted%c.\n",
+			is_running ? "" : ": schedulers leave it alone");
 	}
-	if (report->group_name.length != 0) {
-		bt_strbuf_append_c(out, "It is scheduled with its group: see podgroup/");
-		bt_printable_append(out, report->group_name);
-		bt_strbuf_append_c(out, ".\n");
-	}
-	if (report->explanation->message.length != 0) {
-		bt_strbuf_append_c(out, "\nThe scheduler says:\n  ");
-		bt_printable_append(out, report->explanation->message);
-		bt_strbuf_append_char(out, '\n');
-	}
+	bt_text_append(out,
+		"[It is scheduled with its group: see podgroup/%p.\n]"
+		"[\nThe scheduler says:\n  %p\n]",
+		report->group_name, report->explanation->message);
 }

@@ -2,7 +2,7 @@
 /** The text of an explanation: sentences first, then nodes. */
 #include <stdlib.h>
 
-#include "api/amount.h"
+#include "api/text_template.h"
 #include "base/printable.h"
 #include "cli/explain/explain_change.h"
 #include "cli/explain/explain_report.h"
@@ -70,12 +70,9 @@ static void explain_append_obstacles(
 		if (hint.length == 0 && obstacle->hint.length != 0) {
 			continue;
 		}
-		bt_strbuf_append_c(out, i != 0 ? "; " : "");
-		if (with_plugins && obstacle->plugin.length != 0) {
-			bt_printable_append(out, obstacle->plugin);
-			bt_strbuf_append_c(out, ": ");
-		}
-		bt_printable_append(out, hint.length != 0 ? hint : obstacle->reasons);
+		bt_text_append(out, "%c[%p: ]%p", i != 0 ? "; " : "",
+			with_plugins ? obstacle->plugin : BT_STR(""),
+			hint.length != 0 ? hint : obstacle->reasons);
 	}
 }
 
@@ -112,19 +109,12 @@ static void write_group(const struct bt_explanation *explanation,
 		}
 		bt_strbuf_finish(&text);
 	}
-	bt_strbuf_append_c(out, "  ");
-	bt_amount_append_counted(out, group->nodes.count, "node", "nodes");
-	bt_strbuf_append_c(out, ": ");
+	bt_text_append(out, "  %n {node|nodes}: ", group->nodes.count);
 	for (uint32_t i = 0; i < group->reasons.count; i++) {
-		bt_strbuf_append_c(out, i != 0 ? ", " : "");
-		bt_printable_append(out, group->reasons.items[i]);
+		bt_text_append(out, "%c%p", i != 0 ? ", " : "", group->reasons.items[i]);
 	}
-	if (group->plugin.length != 0) {
-		bt_strbuf_append_c(out, group->reasons.count != 0 ? " (" : "(");
-		bt_printable_append(out, group->plugin);
-		bt_strbuf_append_char(out, ')');
-	}
-	bt_strbuf_append_char(out, '\n');
+	bt_text_append(out, "[%?%c(%p)]\n", group->plugin.length != 0,
+		group->reasons.count != 0 ? " " : "", group->plugin);
 	for (uint32_t i = 0; i < line_count; i++) {
 		if (i < LINES_MAX) {
 			const struct line *line = &lines[i];
@@ -138,28 +128,15 @@ static void write_group(const struct bt_explanation *explanation,
 				if (named != 0 && bytes > NAMES_BYTES_MAX) {
 					break;
 				}
-				bt_strbuf_append_c(out, named++ != 0 ? ", " : "");
-				bt_printable_append(out, name);
+				bt_text_append(out, "%c%p", named++ != 0 ? ", " : "", name);
 			}
-			if (line->node_count > named) {
-				bt_strbuf_append_c(out, " and ");
-				bt_amount_append_count(out, line->node_count - named);
-				bt_strbuf_append_c(out, " more");
-			}
-			if (line->text.length != 0) {
-				bt_strbuf_append_c(out, ": ");
-				bt_strbuf_append_str(out, bt_strbuf_str(&line->text));
-			}
-			bt_strbuf_append_char(out, '\n');
+			bt_text_append(out, "[ and %n more][: %s]\n", line->node_count - named,
+				bt_strbuf_str(&line->text));
 			shown += lines[i].node_count;
 		}
 		bt_strbuf_finish(&lines[i].text);
 	}
-	if (shown < group->nodes.count) {
-		bt_strbuf_append_c(out, "    and ");
-		bt_amount_append_count(out, group->nodes.count - shown);
-		bt_strbuf_append_c(out, " more, none of them nearer\n");
-	}
+	bt_text_append(out, "[    and %n more, none of them nearer\n]", group->nodes.count - shown);
 }
 
 void bt_explain_write_groups(const struct bt_explanation *explanation, struct bt_strbuf *out)
@@ -172,13 +149,8 @@ void bt_explain_write_groups(const struct bt_explanation *explanation, struct bt
 			others += explanation->groups.items[i].nodes.count;
 		}
 	}
-	if (others != 0) {
-		bt_strbuf_append_c(out, "  and ");
-		bt_amount_append_counted(out, others, "node", "nodes");
-		bt_strbuf_append_c(out, " for ");
-		bt_amount_append_counted(out, explanation->groups.count - GROUPS_MAX,
-			"more reason\n", "more reasons\n");
-	}
+	bt_text_append(out, "[  and %n {node|nodes} for %n more {reason|reasons}\n]", others,
+		explanation->groups.count - GROUPS_MAX);
 }
 
 /** --- proposals, preemption, queue --- */
@@ -195,19 +167,15 @@ void bt_explain_write_groups(const struct bt_explanation *explanation, struct bt
  */
 static void append_effect(const struct bt_proposal *proposal, struct bt_strbuf *out)
 {
-	for (uint32_t i = 0; proposal->opened_count == 1 && i < proposal->remedies.count; i++) {
-		if (proposal->node.length != 0 &&
-			bt_str_equal(proposal->remedies.items[i].node, proposal->node)) {
+	bool is_named = proposal->opened_count == 1 && proposal->node.length != 0;
+	for (uint32_t i = 0; is_named && i < proposal->remedies.count; i++) {
+		if (bt_str_equal(proposal->remedies.items[i].node, proposal->node)) {
 			bt_strbuf_append_c(out, ": then it fits there");
 			return;
 		}
 	}
-	bt_strbuf_append_c(out, ": then it fits on ");
-	if (proposal->opened_count == 1 && proposal->node.length != 0) {
-		bt_printable_append(out, proposal->node);
-	} else {
-		bt_amount_append_counted(out, proposal->opened_count, "node", "nodes");
-	}
+	bt_text_append(out, ": then it fits on [%?%p][%?%n {node|nodes}]", is_named, proposal->node,
+		!is_named, proposal->opened_count);
 }
 
 static void explain_write_proposals(const struct bt_explain_report *report, struct bt_strbuf *out)
@@ -239,31 +207,26 @@ static void explain_write_proposals(const struct bt_explain_report *report, stru
 		if (repeats) {
 			continue;
 		}
-		bt_strbuf_printf(out, "  %u. ", ++number);
+		bt_text_append(out, "  %u. ", ++number);
 		bool adds = bt_changes_append_text(
 			&proposal->remedies, report->pod, report->nodes, out);
 		append_effect(proposal, out);
-		if (proposal->alike_count != 0 && !adds) {
-			bt_strbuf_append_c(out, " (");
-			bt_amount_append_counted(
-				out, proposal->alike_count, "more node is", "more nodes are");
-			bt_strbuf_append_c(out, " alike)");
-		}
-		bt_strbuf_append_char(out, '\n');
+		bt_text_append(out, "[ (%n more {node is|nodes are} alike)]\n",
+			adds ? 0 : proposal->alike_count);
 		bool lacks_tolerations = report->lacks_tolerations;
 		for (uint32_t j = 0; j < proposal->remedies.count; j++) {
 			const struct bt_remedy *change = &proposal->remedies.items[j];
 			struct bt_strbuf command = {0};
 			if (bt_change_append_command(change, report->pod, report->in_input,
 				    lacks_tolerations, &command)) {
-				bt_strbuf_printf(out, "       %s\n", bt_strbuf_c(&command));
+				bt_text_append(out, "       %s\n", bt_strbuf_str(&command));
 				/* The first command that adds a toleration makes the list. */
 				lacks_tolerations =
 					lacks_tolerations && change->kind != BT_REMEDY_TOLERATE;
 			}
 			bt_strbuf_reset(&command);
 			if (bt_change_append_alternative(change, proposal->node, &command)) {
-				bt_strbuf_printf(out, "       or: %s\n", bt_strbuf_c(&command));
+				bt_text_append(out, "       or: %s\n", bt_strbuf_str(&command));
 			}
 			bt_strbuf_finish(&command);
 		}
@@ -274,24 +237,31 @@ static void explain_write_proposals(const struct bt_explain_report *report, stru
 
 static void write_selected(const struct bt_explained_candidate *candidate, struct bt_strbuf *out)
 {
-	bt_strbuf_append_c(out, "  it can make room on ");
-	bt_printable_append(out, candidate->node);
-	bt_strbuf_append_c(out, " by evicting ");
-	bt_amount_append_counted(out, candidate->victims.count, "pod", "pods");
-	bt_strbuf_append_c(out, " of lower priority");
-	if (candidate->pdb_violations != 0) {
-		bt_strbuf_append_c(out, ", against a disruption budget for ");
-		bt_amount_append_count(out, candidate->pdb_violations);
-		bt_strbuf_append_c(out, " of them");
-	}
-	bt_strbuf_append_c(out, ":\n");
+	bt_text_append(out,
+		"  it can make room on %p by evicting %n {pod|pods} of lower priority[, against a "
+		"disruption budget for %N of them]:\n",
+		candidate->node, candidate->victims.count, candidate->pdb_violations);
 	for (uint32_t i = 0; i < candidate->victims.count && i < VICTIMS_MAX; i++) {
 		const struct bt_explained_victim *victim = &candidate->victims.items[i];
-		bt_strbuf_append_c(out, "    ");
-		bt_printable_append_name(out, victim->namespace_, victim->name);
-		bt_strbuf_printf(out, " (priority %d)\n", victim->priority);
+		bt_text_append(out, "    %m (priority %i)\n", victim->namespace_, victim->name,
+			victim->priority);
 	}
 	bt_explain_write_more(VICTIMS_MAX, candidate->victims.count, "    ", out);
+}
+
+/** Returns what the reason of a refusal means; "" if it speaks for itself. */
+static const char *plain_refusal(struct bt_str reason)
+{
+	if (bt_str_equal(reason, bt_reason_texts[BT_REASON_NO_PREEMPTION_VICTIMS])) {
+		return "too few pods of lower priority to make room";
+	}
+	if (bt_str_equal(reason, bt_reason_texts[BT_REASON_PREEMPTION_NOT_HELPFUL])) {
+		return "evicting pods would not change the reason";
+	}
+	if (bt_str_equal_c(reason, "not found")) {
+		return "the pod was rejected for all nodes at once";
+	}
+	return bt_explain_is_of_filter(reason) ? "even without the pods of lower priority" : "";
 }
 
 static void explain_write_preemption(const struct bt_explain_report *report, struct bt_strbuf *out)
@@ -309,11 +279,9 @@ static void explain_write_preemption(const struct bt_explain_report *report, str
 		}
 	}
 	if (!selected && preemption->refusals.count == 0) {
-		bt_strbuf_append_c(out, "  ");
-		bt_printable_append(out,
+		bt_text_append(out, "  %p\n",
 			preemption->message.length != 0 ? preemption->message
 							: BT_STR("helps on no node"));
-		bt_strbuf_append_char(out, '\n');
 	}
 	uint32_t others = 0;
 	for (uint32_t i = 0; i < preemption->candidates.count; i++) {
@@ -322,43 +290,18 @@ static void explain_write_preemption(const struct bt_explain_report *report, str
 			continue;
 		}
 		if (others++ < CANDIDATES_MAX) {
-			bt_strbuf_append_c(out, "  also possible: ");
-			bt_printable_append(out, candidate->node);
-			bt_strbuf_append_c(out, ", with ");
-			bt_amount_append_counted(
-				out, candidate->victims.count, "victim", "victims");
-			if (candidate->pdb_violations != 0) {
-				bt_strbuf_append_c(out, ", budgets violated for ");
-				bt_amount_append_count(out, candidate->pdb_violations);
-			}
-			bt_strbuf_append_char(out, '\n');
+			bt_text_append(out,
+				"  also possible: %p, with %n {victim|victims}[, budgets violated "
+				"for %N]\n",
+				candidate->node, candidate->victims.count,
+				candidate->pdb_violations);
 		}
 	}
 	bt_explain_write_more(CANDIDATES_MAX, others, "  ", out);
-	if (!selected) {
-		for (uint32_t i = 0; i < preemption->refusals.count; i++) {
-			const struct bt_explained_refusal *refusal = &preemption->refusals.items[i];
-			bt_strbuf_append_c(out, "  ");
-			bt_amount_append_counted(out, refusal->node_count, "node", "nodes");
-			bt_strbuf_append_c(out, ": ");
-			bt_printable_append(out, refusal->reason);
-			if (bt_str_equal(refusal->reason,
-				    bt_reason_texts[BT_REASON_NO_PREEMPTION_VICTIMS])) {
-				bt_strbuf_append_c(
-					out, " (too few pods of lower priority to make room)");
-			} else if (bt_str_equal(refusal->reason,
-					   bt_reason_texts[BT_REASON_PREEMPTION_NOT_HELPFUL])) {
-				bt_strbuf_append_c(
-					out, " (evicting pods would not change the reason)");
-			} else if (bt_str_equal_c(refusal->reason, "not found")) {
-				bt_strbuf_append_c(
-					out, " (the pod was rejected for all nodes at once)");
-			} else if (bt_explain_is_of_filter(refusal->reason)) {
-				bt_strbuf_append_c(
-					out, " (even without the pods of lower priority)");
-			}
-			bt_strbuf_append_char(out, '\n');
-		}
+	for (uint32_t i = 0; i < preemption->refusals.count && !selected; i++) {
+		const struct bt_explained_refusal *refusal = &preemption->refusals.items[i];
+		bt_text_append(out, "  %n {node|nodes}: %p[ (%c)]\n", refusal->node_count,
+			refusal->reason, plain_refusal(refusal->reason));
 	}
 }
 
@@ -370,57 +313,40 @@ static void explain_write_queue(const struct bt_explain_report *report, struct b
 	if (report->running_on.length != 0) {
 		return;
 	}
-	bt_strbuf_append_c(out, "\nQueue:\n");
-	bt_strbuf_printf(out, "  priority %d", bt_pod_priority(pod));
-	if (pod->spec.priority_class_name.length != 0) {
-		bt_strbuf_append_c(out, " (");
-		bt_printable_append(out, pod->spec.priority_class_name);
-		bt_strbuf_append_char(out, ')');
-	}
-	bt_strbuf_append_char(out, '\n');
-	bt_strbuf_append_c(out, "  ");
+	bt_text_append(out, "\nQueue:\n  priority %i[ (%p)]\n  ", bt_pod_priority(pod),
+		pod->spec.priority_class_name);
 	if (report->ahead_count == 0) {
 		bt_strbuf_append_c(out, "no pending pod comes before it\n");
+	} else if (report->after_queue) {
+		bt_text_append(out,
+			"%n pending {pod comes|pods come} before it, and {is|are} placed first in "
+			"this answer: %n found a node\n",
+			report->ahead_count, report->placed_count);
 	} else {
-		bt_amount_append_counted(
-			out, report->ahead_count, "pending pod comes", "pending pods come");
-		bt_strbuf_append_c(out, " before it, and ");
-		bt_strbuf_append_c(out, report->ahead_count == 1 ? "is" : "are");
-		if (report->after_queue) {
-			bt_strbuf_append_c(out, " placed first in this answer: ");
-			bt_amount_append_count(out, report->placed_count);
-			bt_strbuf_append_c(out, " found a node\n");
-		} else {
-			bt_strbuf_append_c(
-				out, " not placed in this answer (--after-queue does that)\n");
-		}
+		bt_text_append(out,
+			"%n pending {pod comes|pods come} before it, and {is|are} not placed in "
+			"this "
+			"answer (--after-queue does that)\n",
+			report->ahead_count);
 	}
-	if (pod->status.nominated_node_name.length != 0) {
-		bt_strbuf_append_c(out, "  nominated to ");
-		bt_printable_append(out, pod->status.nominated_node_name);
-		bt_strbuf_append_c(out, " by an earlier attempt\n");
-	}
+	bt_text_append(out, "[  nominated to %p by an earlier attempt\n]",
+		pod->status.nominated_node_name);
 	/* Show the message of the last attempt only if it differs from the explanation's. */
 	const struct bt_pod_condition *condition =
 		bt_pod_find_condition(report->pod, BT_STR("PodScheduled"));
 	if (condition == NULL || bt_str_equal_c(condition->status, "True")) {
 		return;
 	}
-	bt_strbuf_append_c(out, "  status says ");
-	bt_printable_append(
-		out, condition->reason.length != 0 ? condition->reason : condition->status);
+	bt_text_append(out, "  status says %p",
+		condition->reason.length != 0 ? condition->reason : condition->status);
 	if (condition->last_transition_time.set) {
 		bt_strbuf_append_c(out, " since ");
 		bt_time_format(&condition->last_transition_time, out);
 	}
-	if (condition->message.length != 0 &&
-		bt_str_equal(condition->message, report->explanation->message)) {
-		bt_strbuf_append_c(out, ", with the same message");
-	} else if (condition->message.length != 0) {
-		bt_strbuf_append_c(out, ": ");
-		bt_printable_append(out, condition->message);
-	}
-	bt_strbuf_append_char(out, '\n');
+	bool is_same = bt_str_equal(condition->message, report->explanation->message);
+	bt_text_append(out, "[: %p][%?, with the same message]\n",
+		is_same ? BT_STR("") : condition->message,
+		is_same && condition->message.length != 0);
 }
 
 /** Limit of listed feasible nodes, unless all are requested. */
@@ -492,16 +418,12 @@ static void write_scores(const struct ranking *ranking, uint32_t shown, struct b
 	}
 	for (uint32_t i = 0; i < shown; i++) {
 		const struct bt_explained_node *node = ranking->nodes[i];
-		bt_strbuf_append_c(&table.text, "  ");
-		bt_table_add(&table, node->name);
-		bt_table_add_format(&table, "%lld", (long long)node->total_score);
+		bt_table_add_cells(&table, "  %p\t%d", node->name, node->total_score);
 		for (uint32_t c = 0; c < ranking->column_count; c++) {
 			uint32_t column = ranking->columns[c];
-			if (column < node->scores.count) {
-				bt_strbuf_printf(&table.text, "%lld",
-					(long long)node->scores.items[column].score);
-			}
-			bt_table_end_cell(&table);
+			bool is_scored = column < node->scores.count;
+			bt_table_add_cells(&table, "[%?%d]", is_scored,
+				is_scored ? node->scores.items[column].score : 0);
 		}
 	}
 	bt_table_write(&table, out);
@@ -522,8 +444,7 @@ static void write_all_obstacles(const struct bt_explanation *explanation, struct
 		for (uint32_t i = 0; i < group->nodes.count; i++) {
 			const struct bt_explained_node *node =
 				&explanation->nodes.items[group->nodes.items[i]];
-			bt_strbuf_append_c(&table.text, "  ");
-			bt_table_add(&table, node->name);
+			bt_table_add_cells(&table, "  %p", node->name);
 			explain_append_obstacles(&table.text, node, true);
 			bt_table_end_cell(&table);
 		}
@@ -544,7 +465,7 @@ static void write_events(const struct bt_explain_events *events, struct bt_strbu
 	}
 	bt_strbuf_append_c(out, "\nEvents:\n");
 	if (events->problem.length != 0) {
-		bt_strbuf_printf(out, "  not read: %s\n", bt_strbuf_c(&events->problem));
+		bt_text_append(out, "  not read: %s\n", bt_strbuf_str(&events->problem));
 		return;
 	}
 	if (events->list.count == 0) {
@@ -552,22 +473,19 @@ static void write_events(const struct bt_explain_events *events, struct bt_strbu
 	}
 	if (events->list.count > EVENTS_SHOWN) {
 		first = events->list.count - EVENTS_SHOWN;
-		bt_strbuf_printf(out, "  %u older ones\n", first);
+		bt_text_append(out, "  %u older ones\n", first);
 	}
 	for (uint32_t i = first; i < events->list.count; i++) {
 		const struct bt_live_event *event = &events->list.items[i];
 		bt_strbuf_append_c(out, "  ");
 		bt_time_format(&event->last, out);
-		bt_strbuf_append_char(out, ' ');
-		bt_printable_append(out, event->reason);
+		bt_text_append(out, " %p", event->reason);
 		if (event->count > 1) {
-			bt_strbuf_printf(out, " (%lld times since ", (long long)event->count);
+			bt_text_append(out, " (%d times since ", event->count);
 			bt_time_format(&event->first, out);
 			bt_strbuf_append_char(out, ')');
 		}
-		bt_strbuf_append_c(out, ": ");
-		bt_printable_append(out, bt_str_sub(event->message, 0, MESSAGE_BYTES_MAX));
-		bt_strbuf_append_char(out, '\n');
+		bt_text_append(out, ": %p\n", bt_str_sub(event->message, 0, MESSAGE_BYTES_MAX));
 	}
 }
 
@@ -587,10 +505,8 @@ void bt_explain_report_write_table(const void *answer, bool wide, struct bt_strb
 		bool any = false;
 		for (uint32_t c = 0; c < best->scores.count && ranking.count > 1; c++) {
 			if (best->scores.items[c].score != 0 && is_equal_everywhere(&ranking, c)) {
-				bt_strbuf_append_c(out, any ? ", " : "  the same on all: ");
-				bt_printable_append(out, best->scores.items[c].plugin);
-				bt_strbuf_printf(
-					out, " %lld", (long long)best->scores.items[c].score);
+				bt_text_append(out, "%c%p %d", any ? ", " : "  the same on all: ",
+					best->scores.items[c].plugin, best->scores.items[c].score);
 				any = true;
 			}
 		}

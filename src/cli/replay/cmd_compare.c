@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/amount.h"
+#include "api/text_template.h"
 #include "base/duration.h"
 #include "base/nanoseconds.h"
 #include "base/printable.h"
@@ -187,10 +187,8 @@ static void write_table(const struct comparison *comparison, bool has_prices, st
 	}
 	bt_table_write(&table, out);
 	if (comparison->count > SHOWN_MAX) {
-		bt_strbuf_append_c(out, "and ");
-		bt_amount_append_counted(out, comparison->count - SHOWN_MAX, "more alternative",
-			"more alternatives");
-		bt_strbuf_append_c(out, ": -o json has all\n");
+		bt_text_append(out, "and %n more {alternative|alternatives}: -o json has all\n",
+			comparison->count - SHOWN_MAX);
 	}
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <inttypes.h>
 
+#include "api/text_template.h"
 #include "base/duration.h"
 #include "base/nanoseconds.h"
 #include "cli/command.h"
@@ -25,11 +26,9 @@ static void add_duration(struct bt_table *table, int64_t ns)
 static void write_differences(const struct bt_replay_answer *answer, struct bt_strbuf *out)
 {
 	const struct bt_replay_counts *counts = &answer->counts;
-	bt_strbuf_printf(out,
-		"\n%" PRIu64 " of the %" PRIu64
-		" binding%s also in the recording %s to the same node.\n",
-		counts->same, counts->recorded, BT_PLURAL(counts->recorded),
-		counts->same == 1 ? "is" : "are");
+	bt_text_append(out,
+		"\n%d of the %d {binding|bindings} also in the recording %c to the same node.\n",
+		(int64_t)counts->same, (int64_t)counts->recorded, counts->same == 1 ? "is" : "are");
 	if (answer->differences.count == 0) {
 		return;
 	}
@@ -39,17 +38,16 @@ static void write_differences(const struct bt_replay_answer *answer, struct bt_s
 		const struct bt_replay_difference *difference = &answer->differences.items[i];
 		bt_replay_append_time(&table.text, difference->time_ns);
 		bt_table_end_cell(&table);
-		bt_table_add_name(&table, difference->namespace_, difference->name);
-		bt_table_add(&table, difference->node_name);
-		bt_table_add(&table, difference->recorded_node);
-		bt_table_add_c(&table, bt_difference_name(difference->difference));
-		bt_table_add(&table, difference->reason);
+		bt_table_add_cells(&table, "%m\t%p\t%p\t%c\t%p", difference->namespace_,
+			difference->name, difference->node_name, difference->recorded_node,
+			bt_difference_name(difference->difference), difference->reason);
 	}
 	bt_strbuf_append_char(out, '\n');
 	bt_table_write(&table, out);
 	if (counts->recorded - counts->same > ROWS_MAX) {
-		bt_strbuf_printf(out, "and %" PRIu64 " more; -o json has the first %u.\n",
-			counts->recorded - counts->same - ROWS_MAX, BT_REPLAY_DIFFERENCES_MAX);
+		bt_text_append(out, "and %d more; -o json has the first %u.\n",
+			(int64_t)(counts->recorded - counts->same - ROWS_MAX),
+			BT_REPLAY_DIFFERENCES_MAX);
 	}
 }
 
@@ -90,9 +88,8 @@ static int write_answer(const struct bt_replay_answer *answer, enum bt_output_fo
 	BT_TABLE_BEGIN(&table, "PRIORITY", "PODS", "PENDING", "WAITED P50", "P95", "P99", "MAX");
 	for (uint32_t i = 0; i < answer->measure.priorities.count && i < ROWS_MAX; i++) {
 		const struct bt_measured_group *group = answer->measure.priorities.items[i];
-		bt_table_add(&table, group->name);
-		bt_table_add_format(&table, "%" PRIu64, group->waits.count);
-		bt_table_add_format(&table, "%" PRIu64, group->pending);
+		bt_table_add_cells(&table, "%p\t%d\t%d", group->name, (int64_t)group->waits.count,
+			(int64_t)group->pending);
 		add_duration(&table, bt_waits_quantile(&group->waits, 0.5));
 		add_duration(&table, bt_waits_quantile(&group->waits, 0.95));
 		add_duration(&table, bt_waits_quantile(&group->waits, 0.99));
@@ -108,7 +105,8 @@ static int write_answer(const struct bt_replay_answer *answer, enum bt_output_fo
 		const double shares[] = {resource->used_ns / capacity, resource->peak,
 			resource->fragmented_ns / capacity};
 		for (size_t k = 0; k < BT_ARRAY_LENGTH(shares); k++) {
-			bt_table_add_format(&table, "%.1f%%", shares[k] * 100);
+			bt_strbuf_printf(&table.text, "%.1f%%", shares[k] * 100);
+			bt_table_end_cell(&table);
 		}
 	}
 	bt_strbuf_append_char(out, '\n');

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/simulate/simulation_output.h"
 
-#include "api/amount.h"
-#include "base/printable.h"
+#include "api/text_template.h"
 #include "dra/dra.h"
 
 /** Limit of names for the pending pods of a group. */
@@ -16,29 +15,22 @@
 static void add_wide_cells(
 	struct bt_table *table, struct bt_state *state, const struct bt_simulated_pod *entry)
 {
-	bool cycled = entry->fate == BT_FATE_SCHEDULED || entry->fate == BT_FATE_UNSCHEDULABLE ||
-		entry->fate == BT_FATE_SCHEDULER_ERROR;
-	bt_table_add_format(table, "%d", bt_pod_priority(entry->pod));
-	if (!cycled) {
-		for (int i = 0; i < 4; i++) {
-			bt_table_add_c(table, "-");
-		}
+	bool is_placed = entry->fate == BT_FATE_SCHEDULED;
+	int32_t priority = bt_pod_priority(entry->pod);
+	if (!is_placed && entry->fate != BT_FATE_UNSCHEDULABLE &&
+		entry->fate != BT_FATE_SCHEDULER_ERROR) {
+		bt_table_add_cells(table, "%i\t-\t-\t-\t-", priority);
 		return;
 	}
 	struct bt_pod_info info;
 	bt_pod_info_init_pending(state, entry->pod, &info);
-	bt_amount_append_cpu(&table->text, info.shape->requested_cpu_milli);
-	bt_table_end_cell(table);
-	bt_amount_append_bytes(&table->text, info.shape->requested_memory_bytes);
-	bt_table_end_cell(table);
+	bt_table_add_cells(table, "%i\t%a\t%a", priority, BT_STR("cpu"),
+		info.shape->requested_cpu_milli, BT_AMOUNT_NEAREST, BT_STR("memory"),
+		info.shape->requested_memory_bytes, BT_AMOUNT_NEAREST);
 	bt_pod_info_finish_pending(state, &info);
-	if (entry->fate == BT_FATE_SCHEDULED && entry->feasible_count > 1) {
-		bt_strbuf_printf(&table->text, "%lld", (long long)entry->score);
-	} else {
-		bt_strbuf_append_char(&table->text, '-');
-	}
-	bt_table_end_cell(table);
-	bt_table_add_format(table, "%u", entry->feasible_count);
+	bool is_scored = is_placed && entry->feasible_count > 1;
+	bt_table_add_cells(table, is_scored ? "%d" : "-", entry->score);
+	bt_table_add_cells(table, "%u", entry->feasible_count);
 }
 
 /**
@@ -77,35 +69,27 @@ static void add_group(struct bt_table *table, const struct bt_simulation *simula
 {
 	struct bt_strbuf *out = &table->text;
 	uint32_t shown = 0;
-	bt_strbuf_append_c(out, "podgroup/");
-	bt_table_add_name(table, group->namespace_, group->name);
+	bt_table_add_cells(table, "podgroup/%m", group->namespace_, group->name);
 	for (uint32_t i = 2; i < table->column_count; i++) {
 		bt_table_add_c(table, "-");
 	}
-	bt_strbuf_append_c(out, bt_fate_name(simulation->pods.items[group->first_pending].fate));
-	bt_strbuf_append_c(out, ": ");
-	bt_printable_append(out, group->message);
-	bt_strbuf_printf(out, "%s%u pod%s", group->message.length != 0 ? "; " : "",
-		group->pending_count, group->pending_count == 1 ? " waits: " : "s wait: ");
+	bt_text_append(out, "%c: [%p; ]%u {pod waits|pods wait}: ",
+		bt_fate_name(simulation->pods.items[group->first_pending].fate), group->message,
+		group->pending_count);
 	for (uint32_t i = group->first_pending; shown < group->pending_count && shown < GROUP_NAMES;
 		i++) {
 		const struct bt_simulated_pod *entry = &simulation->pods.items[i];
 		if (bt_fate_is_pending(entry->fate) &&
 			bt_str_equal(entry->group_name, group->name) &&
 			bt_str_equal(entry->pod->metadata.namespace_, group->namespace_)) {
-			bt_strbuf_append_c(out, shown++ != 0 ? ", " : "");
-			bt_printable_append(out, entry->pod->metadata.name);
+			bt_text_append(
+				out, "%c%p", shown++ != 0 ? ", " : "", entry->pod->metadata.name);
 		}
 	}
-	if (shown < group->pending_count) {
-		bt_strbuf_printf(out, " and %u more", group->pending_count - shown);
-	}
-	if (group->stopped != UINT32_MAX) {
-		bt_strbuf_append_c(out, "; ");
-		bt_printable_append(out, simulation->pods.items[group->stopped].pod->metadata.name);
-		bt_strbuf_append_c(out, ": ");
-		bt_printable_append(out, group->reason);
-	}
+	bool is_stopped = group->stopped != UINT32_MAX;
+	bt_text_append(out, "[ and %u more][%?; %p: %p]", group->pending_count - shown, is_stopped,
+		is_stopped ? simulation->pods.items[group->stopped].pod->metadata.name : BT_STR(""),
+		group->reason);
 	bt_table_end_cell(table);
 }
 
@@ -132,15 +116,10 @@ static void write_pods(const struct bt_simulation *simulation, bool wide, struct
 			continue;
 		}
 		uint32_t more = folds ? count_alike(simulation, i) : 0;
-		bt_printable_append_name(
-			&table.text, entry->pod->metadata.namespace_, entry->pod->metadata.name);
-		if (more != 0) {
-			bt_strbuf_printf(&table.text, " and %u more", more);
-		}
-		bt_table_end_cell(&table);
+		bt_table_add_cells(&table, "%m[ and %u more]\t%p", entry->pod->metadata.namespace_,
+			entry->pod->metadata.name, more,
+			entry->fate == BT_FATE_SCHEDULED ? entry->node_name : BT_STR("-"));
 		i += more;
-		bt_table_add(
-			&table, entry->fate == BT_FATE_SCHEDULED ? entry->node_name : BT_STR("-"));
 		if (wide) {
 			add_wide_cells(&table, simulation->engine->state, entry);
 		}
@@ -148,16 +127,9 @@ static void write_pods(const struct bt_simulation *simulation, bool wide, struct
 		 * The status is the last cell and unpadded, so that a long message does not widen
 		 * the other rows.
 		 */
-		bt_strbuf_append_c(&table.text, bt_fate_name(entry->fate));
-		if (entry->nominated_node_name.length != 0) {
-			bt_strbuf_append_c(&table.text, ", nominated to ");
-			bt_printable_append(&table.text, entry->nominated_node_name);
-		}
-		if (entry->fate != BT_FATE_SCHEDULED) {
-			bt_strbuf_append_c(&table.text, ": ");
-			bt_printable_append(&table.text, entry->message);
-		}
-		bt_table_end_cell(&table);
+		bt_table_add_cells(&table, "%c[, nominated to %p][%?: %p]",
+			bt_fate_name(entry->fate), entry->nominated_node_name,
+			entry->fate != BT_FATE_SCHEDULED, entry->message);
 	}
 	bt_table_write(&table, out);
 	bt_free(group_at);
@@ -213,24 +185,23 @@ static struct devices list_devices(
 
 /** --- nodes --- */
 
+static void add_use(
+	struct bt_table *table, struct bt_str resource, int64_t requested, int64_t allocatable)
+{
+	bt_text_append(&table->text, "%a/%a", resource, requested, BT_AMOUNT_NEAREST, resource,
+		allocatable, BT_AMOUNT_NEAREST);
+	bt_amount_append_share(&table->text, requested, allocatable);
+	bt_table_end_cell(table);
+}
 static void add_node(
 	struct bt_table *table, const struct bt_node_table *nodes, uint32_t slot, bool wide)
 {
-	int64_t cpu = nodes->requested_cpu_milli[slot];
-	int64_t memory = nodes->requested_memory_bytes[slot];
-	bt_table_add(table, bt_node_table_name(nodes, slot));
-	bt_table_add_format(table, "%lld/%lld", (long long)nodes->pod_count[slot],
-		(long long)nodes->allocatable_pods[slot]);
-	bt_amount_append_cpu(&table->text, cpu);
-	bt_strbuf_append_char(&table->text, '/');
-	bt_amount_append_cpu(&table->text, nodes->allocatable_cpu_milli[slot]);
-	bt_amount_append_share(&table->text, cpu, nodes->allocatable_cpu_milli[slot]);
-	bt_table_end_cell(table);
-	bt_amount_append_bytes(&table->text, memory);
-	bt_strbuf_append_char(&table->text, '/');
-	bt_amount_append_bytes(&table->text, nodes->allocatable_memory_bytes[slot]);
-	bt_amount_append_share(&table->text, memory, nodes->allocatable_memory_bytes[slot]);
-	bt_table_end_cell(table);
+	int64_t cpu = nodes->allocatable_cpu_milli[slot];
+	int64_t memory = nodes->allocatable_memory_bytes[slot];
+	bt_table_add_cells(table, "%p\t%d/%d", bt_node_table_name(nodes, slot),
+		nodes->pod_count[slot], nodes->allocatable_pods[slot]);
+	add_use(table, BT_STR("cpu"), nodes->requested_cpu_milli[slot], cpu);
+	add_use(table, BT_STR("memory"), nodes->requested_memory_bytes[slot], memory);
 	if (wide) {
 		/*
 		 * Append extended and other resources that the node has or that pods there request:
@@ -244,11 +215,9 @@ static void add_node(
 			if (allocatable == 0 && requested == 0) {
 				continue;
 			}
-			bt_strbuf_append_c(&table->text, any ? "," : "");
-			bt_printable_append(
-				&table->text, bt_symbol_text(nodes->symbols, column->name));
-			bt_strbuf_printf(&table->text, "=%lld/%lld", (long long)requested,
-				(long long)allocatable);
+			bt_text_append(&table->text, "%c%p=%d/%d", any ? "," : "",
+				bt_symbol_text(nodes->symbols, column->name), requested,
+				allocatable);
 			any = true;
 		}
 		bt_table_end_cell(table);
@@ -271,15 +240,11 @@ static void write_text(const void *answer, bool wide, struct bt_strbuf *out)
 			struct devices devices = list_devices(simulation->engine->state, entry);
 			for (uint32_t j = 0; j < devices.list.count; j++) {
 				const struct device *device = &devices.list.items[j];
-				bt_table_add_name(&table, entry->pod->metadata.namespace_,
-					entry->pod->metadata.name);
-				bt_table_add(&table, device->claim->metadata.name);
-				bt_table_add(&table, device->result->request);
-				bt_printable_append(&table.text, device->result->driver);
-				bt_strbuf_append_char(&table.text, '/');
-				bt_printable_append(&table.text, device->result->pool);
-				bt_strbuf_append_char(&table.text, '/');
-				bt_table_add(&table, device->result->device);
+				bt_table_add_cells(&table, "%m\t%p\t%p\t%p/%p/%p",
+					entry->pod->metadata.namespace_, entry->pod->metadata.name,
+					device->claim->metadata.name, device->result->request,
+					device->result->driver, device->result->pool,
+					device->result->device);
 			}
 			bt_vec_finish(&devices.list);
 		}
@@ -297,12 +262,12 @@ static void write_text(const void *answer, bool wide, struct bt_strbuf *out)
 				&simulation->evictions.items[i];
 			const struct bt_object_meta *preemptor =
 				&simulation->pods.items[eviction->preemptor].pod->metadata;
-			bt_table_add_name(&table, eviction->namespace_, eviction->name);
-			bt_table_add(&table, eviction->node_name);
+			bt_table_add_cells(&table, "%m\t%p", eviction->namespace_, eviction->name,
+				eviction->node_name);
 			if (wide) {
-				bt_table_add_format(&table, "%d", eviction->priority);
+				bt_table_add_cells(&table, "%i", eviction->priority);
 			}
-			bt_table_add_name(&table, preemptor->namespace_, preemptor->name);
+			bt_table_add_cells(&table, "%m", preemptor->namespace_, preemptor->name);
 		}
 		bt_table_write(&table, out);
 		bt_strbuf_append_char(out, '\n');
@@ -318,16 +283,12 @@ static void write_text(const void *answer, bool wide, struct bt_strbuf *out)
 		bt_free(slots);
 		bt_strbuf_append_char(out, '\n');
 	}
-	bt_strbuf_printf(out, "%u placed, %u pending", simulation->counts[BT_FATE_SCHEDULED],
-		bt_simulation_pending_count(simulation));
-	if (simulation->counts[BT_FATE_DELETING] != 0) {
-		bt_strbuf_printf(out, ", %u being deleted", simulation->counts[BT_FATE_DELETING]);
-	}
-	if (simulation->evictions.count != 0) {
-		bt_strbuf_printf(out, ", %u evicted", simulation->evictions.count);
-	}
-	bt_strbuf_printf(out, "; %u running before, %u node%s\n", simulation->running_count,
-		simulation->node_count, BT_PLURAL(simulation->node_count));
+	bt_text_append(out,
+		"%u placed, %u pending[, %u being deleted][, %u evicted]; %u running before, %u "
+		"{node|nodes}\n",
+		simulation->counts[BT_FATE_SCHEDULED], bt_simulation_pending_count(simulation),
+		simulation->counts[BT_FATE_DELETING], simulation->evictions.count,
+		simulation->running_count, simulation->node_count);
 }
 
 /** --- JSON --- */
@@ -468,25 +429,16 @@ int bt_simulation_write(const struct bt_simulation *simulation, enum bt_output_f
 		const struct bt_simulated_pod *entry = &simulation->pods.items[i];
 		const struct bt_object_meta *meta = &entry->pod->metadata;
 		if (entry->fate == BT_FATE_SCHEDULED) {
-			bt_strbuf_append_c(out, "pod/");
-			bt_printable_append_name(out, meta->namespace_, meta->name);
-			bt_strbuf_append_char(out, ' ');
-			bt_printable_append(out, entry->node_name);
-			bt_strbuf_append_char(out, '\n');
+			bt_text_append(
+				out, "pod/%m %p\n", meta->namespace_, meta->name, entry->node_name);
 		}
 	}
 	for (uint32_t i = 0; i < simulation->evictions.count; i++) {
 		const struct bt_simulated_eviction *eviction = &simulation->evictions.items[i];
 		const struct bt_object_meta *preemptor =
 			&simulation->pods.items[eviction->preemptor].pod->metadata;
-		bt_strbuf_append_c(out, "evicted/");
-		bt_printable_append_name(out, eviction->namespace_, eviction->name);
-		bt_strbuf_append_char(out, ' ');
-		bt_printable_append(out, eviction->node_name);
-		bt_strbuf_append_char(out, ' ');
-		bt_strbuf_append_c(out, "pod/");
-		bt_printable_append_name(out, preemptor->namespace_, preemptor->name);
-		bt_strbuf_append_char(out, '\n');
+		bt_text_append(out, "evicted/%m %p pod/%m\n", eviction->namespace_, eviction->name,
+			eviction->node_name, preemptor->namespace_, preemptor->name);
 	}
 	return 0;
 }

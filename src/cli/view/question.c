@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/nanoseconds.h"
+#include "base/printable.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/processes.h"
@@ -285,7 +286,7 @@ static BT_NORETURN void run_child(struct question *question, int output)
 static void append_word(struct bt_strbuf *out, const char *word)
 {
 	bt_strbuf_append_char(out, ' ');
-	bt_output_append_quoted(out, bt_str_from(word));
+	bt_printable_append_word(out, bt_str_from(word));
 }
 
 static void append_command_line(const struct question *question, struct bt_strbuf *line)

@@ -3,9 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "api/amount.h"
 #include "api/identity.h"
 #include "api/selector.h"
+#include "api/text_template.h"
 #include "base/printable.h"
 #include "base/text_set.h"
 #include "cli/processes.h"
@@ -654,27 +654,20 @@ static void add_pod(struct bt_table *table, const struct loss *loss, const char 
 	const struct bt_json_value *pod)
 {
 	const struct bt_json_value *preemptor = bt_json_find(pod, "preemptor");
-	struct bt_strbuf why = {0};
 	if (loss != NULL) {
 		bt_table_add(table, shown_name(loss));
 	}
-	bt_table_add_c(table, member);
-	bt_table_add_name(table, bt_json_find_str(pod, "namespace"), bt_json_find_str(pod, "name"));
+	bt_table_add_cells(table, "%c\t%m", member, bt_json_find_str(pod, "namespace"),
+		bt_json_find_str(pod, "name"));
 	if (preemptor != NULL) {
-		bt_strbuf_append_c(&why, "for ");
-		bt_printable_append_name(&why, bt_json_find_str(preemptor, "namespace"),
-			bt_json_find_str(preemptor, "name"));
-		bt_strbuf_append_c(&why, ", on ");
-		bt_strbuf_append_str(&why, bt_json_find_str(pod, "node"));
+		bt_table_add_cells(table, "for %m, on %p", bt_json_find_str(preemptor, "namespace"),
+			bt_json_find_str(preemptor, "name"), bt_json_find_str(pod, "node"));
 	} else if (strcmp(member, "pending") == 0) {
-		bt_strbuf_append_str(&why, bt_json_find_str(pod, "reason"));
-		bt_strbuf_append_c(&why, ": ");
-		bt_strbuf_append_str(&why, bt_json_find_str(pod, "message"));
+		bt_table_add_cells(table, "%p: %p", bt_json_find_str(pod, "reason"),
+			bt_json_find_str(pod, "message"));
 	} else {
-		bt_strbuf_append_c(&why, "no controller recreates it");
+		bt_table_add_c(table, "no controller recreates it");
 	}
-	bt_table_add(table, bt_strbuf_str(&why));
-	bt_strbuf_finish(&why);
 }
 
 /** The pods of the worst loss; wide: of all losses. */
@@ -683,12 +676,8 @@ static void write_pods(const struct losing *losing, bool wide, struct bt_strbuf 
 	static const char *const members[] = {"pending", "lost", "preempted"};
 	struct bt_table table;
 	uint32_t count = 0;
-	bt_strbuf_append_char(out, '\n');
-	if (!wide) {
-		bt_strbuf_append_c(out, "The worst, without ");
-		bt_printable_append(out, shown_name(&losing->losses.items[0]));
-		bt_strbuf_append_c(out, ":\n");
-	}
+	bt_text_append(
+		out, "\n[%?The worst, without %p:\n]", !wide, shown_name(&losing->losses.items[0]));
 	BT_TABLE_BEGIN(
 		&table, wide ? table_heading(losing->options) : NULL, "CHANGE", "POD", "WHY");
 	for (uint32_t i = 0; i < (wide ? losing->losses.count : 1); i++) {
@@ -706,8 +695,8 @@ static void write_pods(const struct losing *losing, bool wide, struct bt_strbuf 
 	}
 	bt_table_write(&table, out);
 	if (!wide && count > POD_ROWS_MAX) {
-		bt_amount_append_counted(out, count - POD_ROWS_MAX, "more pod", "more pods");
-		bt_strbuf_append_c(out, ": -o wide lists all\n");
+		bt_text_append(
+			out, "%n more {pod|pods}: -o wide lists all\n", count - POD_ROWS_MAX);
 	}
 }
 
@@ -726,14 +715,14 @@ static void write_text(const void *answer, bool wide, struct bt_strbuf *out)
 		const int64_t numbers[] = {loss->nodes.count, loss->left, loss->pending, loss->lost,
 			loss->preempted, loss->moved};
 		for (size_t k = has_nodes ? 0 : 1; k < BT_ARRAY_LENGTH(numbers); k++) {
-			bt_table_add_format(&table, "%lld", (long long)numbers[k]);
+			bt_table_add_cells(&table, "%d", numbers[k]);
 		}
 	}
 	bt_table_write(&table, out);
 	if (shown < losing->losses.count) {
-		bt_amount_append_counted(out, losing->losses.count - shown, "more loss, not worse",
-			"more losses, none of them worse");
-		bt_strbuf_append_c(out, ": -o wide lists all\n");
+		bt_text_append(out,
+			"%n more {loss, not worse|losses, none of them worse}: -o wide lists all\n",
+			losing->losses.count - shown);
 	}
 	uint32_t harmful = count_harmful(losing);
 	if (harmful != 0) {
@@ -747,13 +736,10 @@ static void write_text(const void *answer, bool wide, struct bt_strbuf *out)
 	const char *const *noun = nouns[!has_nodes                   ? 0
 			: strcmp(losing->options->unit, "zone") == 0 ? 1
 								     : 2];
-	bt_strbuf_append_char(out, '\n');
-	bt_amount_append_count(out, losing->losses.count - harmful);
-	bt_strbuf_append_c(out, " of ");
-	bt_amount_append_counted(out, losing->losses.count, noun[0], noun[1]);
-	bt_strbuf_append_c(out, " can be lost without pods pending, lost or preempted; ");
-	bt_amount_append_counted(out, losing->pending_before.items.count, "pod pending before\n",
-		"pods pending before\n");
+	bt_text_append(out, "\n%n of %n %c can be lost without pods pending, lost or preempted; ",
+		losing->losses.count - harmful, losing->losses.count,
+		losing->losses.count == 1 ? noun[0] : noun[1]);
+	bt_text_append(out, "%n {pod|pods} pending before\n", losing->pending_before.items.count);
 }
 
 static int run(struct losing *losing, struct bt_strbuf *out, struct berth_error *err)

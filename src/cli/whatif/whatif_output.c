@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-#include "api/amount.h"
+#include "api/text_template.h"
 #include "base/assert.h"
 #include "base/printable.h"
 #include "base/text_set.h"
@@ -27,19 +27,13 @@ static void append_status(struct bt_strbuf *out, const struct bt_whatif_differen
 	const struct bt_whatif_pod *after = difference->after;
 	switch (difference->effect) {
 	case BT_EFFECT_PENDING:
-		bt_strbuf_append_c(out, bt_fate_name(after->fate));
-		bt_strbuf_append_c(out, ": ");
-		bt_strbuf_append_str(out, after->message);
+		bt_text_append(out, "%c: %s", bt_fate_name(after->fate), after->message);
 		return;
 	case BT_EFFECT_LOST:
-		bt_strbuf_append_c(out, difference->reason);
-		bt_strbuf_append_c(out, ", and no controller recreates it");
+		bt_text_append(out, "%c, and no controller recreates it", difference->reason);
 		return;
 	case BT_EFFECT_PREEMPTED:
-		bt_strbuf_append_c(out, "for ");
-		bt_strbuf_append_str(out, after->preemptor_namespace);
-		bt_strbuf_append_char(out, '/');
-		bt_strbuf_append_str(out, after->preemptor_name);
+		bt_text_append(out, "for %s/%s", after->preemptor_namespace, after->preemptor_name);
 		return;
 	case BT_EFFECT_PLACED:
 		bt_strbuf_append_c(out,
@@ -117,7 +111,7 @@ static void add_nodes(struct bt_table *table, const struct bt_whatif_difference 
 	}
 	bt_text_set_finish(&names);
 	if (name_count > 1) {
-		bt_table_add_format(table, "%u nodes", name_count);
+		bt_table_add_cells(table, "%u nodes", name_count);
 	} else {
 		bt_table_add(table, node_of(&group[0]));
 	}
@@ -147,35 +141,24 @@ static void write_pods(const struct bt_whatif_report *report, bool wide, struct 
 		uint32_t count = end - i;
 		const struct bt_whatif_pod *pod = pod_of(&first[0]);
 		struct bt_strbuf why = {0};
-		bt_table_add_c(&table, bt_whatif_effect_name(first[0].effect));
-		bt_printable_append_name(
-			&table.text, pod->namespace_, count == 1 ? pod->name : pod->owner.name);
-		if (count != 1) {
-			bt_strbuf_printf(&table.text, " (%u pods of ", count);
-			bt_printable_append(&table.text, pod->owner.kind);
-			bt_strbuf_append_char(&table.text, ')');
-		}
-		bt_table_end_cell(&table);
+		bt_table_add_cells(&table, "%c\t%m[%? (%u pods of %p)]",
+			bt_whatif_effect_name(first[0].effect), pod->namespace_,
+			count == 1 ? pod->name : pod->owner.name, count != 1, count,
+			pod->owner.kind);
 		add_nodes(&table, first, count, node_before);
 		add_nodes(&table, first, count, node_after);
 		if (wide) {
-			bt_table_add_format(&table, "%d", pod->priority);
-			bt_strbuf_append_str(&why, pod->owner.kind);
-			bt_strbuf_append_c(&why, pod->owner.kind.length != 0 ? "/" : "-");
-			bt_strbuf_append_str(&why, pod->owner.name);
-			bt_table_add(&table, bt_strbuf_str(&why));
-			bt_strbuf_reset(&why);
+			bool is_owned = pod->owner.kind.length != 0;
+			bt_table_add_cells(&table, "%i\t%p%c%p", pod->priority, pod->owner.kind,
+				is_owned ? "/" : "-", pod->owner.name);
 		}
 		append_status(&why, &first[0]);
 		bt_table_add(&table, bt_strbuf_str(&why));
 		bt_strbuf_finish(&why);
 	}
 	bt_table_write(&table, out);
-	if (end < pod_count) {
-		bt_amount_append_counted(out, pod_count - end, "more pod fares differently",
-			"more pods fare differently");
-		bt_strbuf_append_c(out, ": -o wide lists all\n");
-	}
+	bt_text_append(out, "%n more {pod fares|pods fare} differently: -o wide lists all\n",
+		pod_count - end);
 	bt_free(pods);
 }
 
@@ -192,12 +175,11 @@ static bool write_budgets_table(const struct bt_whatif *whatif, struct bt_strbuf
 			continue;
 		}
 		any = true;
-		bt_table_add_name(&table, budget->namespace_, budget->name);
-		bt_table_add_format(&table, "%d", budget->allowed);
-		bt_table_add_format(&table, "%u", budget->evictions);
+		bt_table_add_cells(&table, "%m\t%i\t%u", budget->namespace_, budget->name,
+			budget->allowed, budget->evictions);
 		struct bt_strbuf *cell = &table.text;
 		if (budget->shared != 0) {
-			bt_strbuf_printf(cell,
+			bt_text_append(cell,
 				"refused for %u that several budgets cover: none is ever evicted",
 				budget->shared);
 		} else if (budget->held == 0) {
@@ -205,14 +187,10 @@ static bool write_budgets_table(const struct bt_whatif *whatif, struct bt_strbuf
 		} else if (budget->allowed <= 0) {
 			bt_strbuf_append_c(cell, "refused until the budget allows a disruption");
 		} else {
-			bt_strbuf_printf(
-				cell, "%u wait until replacements are ready", budget->held);
+			bt_text_append(cell, "%u wait until replacements are ready", budget->held);
 		}
-		if (budget->held != 0 && budget->still_pending != 0) {
-			bt_strbuf_printf(cell,
-				"; %u replacements stay pending, so the drain may not end",
-				budget->still_pending);
-		}
+		bt_text_append(cell, "[; %u replacements stay pending, so the drain may not end]",
+			budget->held != 0 ? budget->still_pending : 0);
 		bt_table_end_cell(&table);
 	}
 	if (any) {
@@ -301,9 +279,8 @@ static void add_amounts(struct bt_table *table, const struct bt_whatif_report *r
 		} else if (i >= BT_WHATIF_SCALARS &&
 			(before.requested != 0 || before.allocatable != 0 || after.requested != 0 ||
 				after.allocatable != 0)) {
-			bt_strbuf_append_c(&others, others.length != 0 ? ", " : "");
-			bt_strbuf_append_str(&others, report->resources.items[i].name);
-			bt_strbuf_append_char(&others, ' ');
+			bt_text_append(&others, "%c%s ", others.length != 0 ? ", " : "",
+				report->resources.items[i].name);
 			append_change(&others, &before, &after, bt_amount_append_count, false);
 		}
 	}
@@ -321,13 +298,9 @@ static void append_word(struct bt_strbuf *cell, bool holds, const char *word)
 
 static void add_total(struct bt_table *table, const struct bt_whatif_report *report)
 {
-	bt_table_add_c(table, "all");
-	if (report->node_count_before != report->node_count_after) {
-		bt_amount_append_count(&table->text, report->node_count_before);
-		bt_strbuf_append_c(&table->text, " -> ");
-	}
-	bt_amount_append_counted(&table->text, report->node_count_after, "node", "nodes");
-	bt_table_end_cell(table);
+	bool is_equal = report->node_count_before == report->node_count_after;
+	bt_table_add_cells(table, "all\t[%?%n -> ]%n {node|nodes}", !is_equal,
+		report->node_count_before, report->node_count_after);
 	add_amounts(table, report, NULL);
 }
 
@@ -370,9 +343,8 @@ static void write_nodes_table(
 	add_total(&table, report);
 	bt_table_write(&table, out);
 	if (rows < report->nodes.count) {
-		bt_amount_append_counted(
-			out, report->nodes.count - rows, "more node differs", "more nodes differ");
-		bt_strbuf_append_c(out, ": -o wide lists all\n");
+		bt_text_append(out, "%n more {node differs|nodes differ}: -o wide lists all\n",
+			report->nodes.count - rows);
 	}
 }
 
@@ -540,17 +512,15 @@ static void write_text(const void *answer, bool wide, struct bt_strbuf *out)
 	bool any = false;
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
 		uint32_t count = report->counts[rows[i].effect];
-		if (count != 0) {
-			bt_strbuf_printf(out, "%s%u %s", any ? ", " : "", count, rows[i].words);
-			any = true;
-		}
+		bt_text_append(
+			out, "[%?%c%u %c]", count != 0, any ? ", " : "", count, rows[i].words);
+		any = any || count != 0;
 	}
 	if (!any) {
 		bt_strbuf_append_c(out, "no pod is affected");
 	}
-	bt_strbuf_printf(out, "; %u pod%s pending before, %u after\n",
-		report->before->pending_count, BT_PLURAL(report->before->pending_count),
-		report->after->pending_count);
+	bt_text_append(out, "; %u {pod|pods} pending before, %u after\n",
+		report->before->pending_count, report->after->pending_count);
 }
 
 int bt_whatif_write(const struct bt_whatif_report *report, enum bt_output_format format,

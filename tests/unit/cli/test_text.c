@@ -46,7 +46,7 @@ START_TEST(test_output__quotes_words_for_a_shell)
 	};
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(words); i++) {
 		struct bt_strbuf out = {0};
-		bt_output_append_quoted(&out, bt_str_from(words[i][0]));
+		bt_printable_append_word(&out, bt_str_from(words[i][0]));
 		ck_assert_str_eq(bt_strbuf_c(&out), words[i][1]);
 		bt_strbuf_finish(&out);
 	}
