@@ -9,6 +9,7 @@
 #include "api/time.h"
 #include "base/alloc.h"
 #include "base/compiler.h"
+#include "base/duration.h"
 #include "base/nanoseconds.h"
 
 #define MINUTE 60
@@ -83,35 +84,6 @@ static bool parse_range(
 	return true;
 }
 
-/** Parses "1h30m": hours, minutes and seconds. */
-static bool parse_every(struct bt_str text, int64_t *out_seconds)
-{
-	int64_t total = 0;
-	int64_t number = -1;
-
-	for (uint32_t i = 0; i < text.length; i++) {
-		char letter = text.data[i];
-		int64_t unit = letter == 'h' ? HOUR
-			: letter == 'm'      ? MINUTE
-			: letter == 's'      ? 1
-					     : 0;
-		if (letter >= '0' && letter <= '9') {
-			number = (number < 0 ? 0 : number) * 10 + (letter - '0');
-			if (number > INT32_MAX) {
-				return false;
-			}
-			continue;
-		}
-		if (unit == 0 || number < 0) {
-			return false;
-		}
-		total += number * unit;
-		number = -1;
-	}
-	*out_seconds = total;
-	return total > 0 && number < 0 && total < INT32_MAX;
-}
-
 static struct bt_str expand_macro(struct bt_str text)
 {
 	static const struct {
@@ -143,9 +115,13 @@ bool bt_cron_parse(struct bt_str text, struct bt_cron *out_cron)
 	size_t count = 0;
 
 	if (bt_str_has_prefix(text, BT_STR("@every "))) {
-		if (!parse_every(bt_str_sub(text, 7, text.length), &cron.every_seconds)) {
+		int64_t every_ns;
+		if (bt_duration_parse(bt_str_sub(text, 7, text.length), &every_ns, NULL) != 0 ||
+			every_ns <= 0) {
 			return false;
 		}
+		/* Parts of a second do not count. */
+		cron.every_seconds = BT_MAX(every_ns / BT_NS_PER_SECOND, 1);
 		*out_cron = cron;
 		return true;
 	}

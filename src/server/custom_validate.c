@@ -46,13 +46,12 @@ BT_PRINTF(5, 6)
 static void add_error(struct checker *checker, enum bt_field_error_type type,
 	const struct bt_path *place, const struct bt_json_value *value, const char *format, ...)
 {
-	struct bt_str path = path_text(checker, place);
 	va_list arguments;
 	va_start(arguments, format);
 	struct bt_str text = bt_failure_vprintf(checker->errors->arena, format, arguments);
 	va_end(arguments);
-	bt_field_errors_add(checker->errors, type, path.length != 0 ? path : BT_STR("<nil>"), value,
-		"%.*s", BT_STR_ARG(text));
+	bt_kinds_error(checker->errors, type, place != NULL ? place : BT_PATH_NAME(NULL, "<nil>"),
+		value, "%.*s", BT_STR_ARG(text));
 	checker->is_blocked = checker->is_blocked || type == BT_FIELD_REQUIRED ||
 		type == BT_FIELD_TOO_LONG || type == BT_FIELD_TOO_MANY;
 }
@@ -391,26 +390,16 @@ static struct bt_str field_path(
 	return bt_arena_take_strbuf(checker->errors->arena, &text);
 }
 
-static struct bt_str trim_end(struct bt_str text)
-{
-	while (text.length != 0 && (unsigned char)text.data[text.length - 1] <= ' ') {
-		text.length--;
-	}
-	while (text.length != 0 && (unsigned char)text.data[0] <= ' ') {
-		text = bt_str_sub(text, 1, text.length);
-	}
-	return text;
-}
-
 /** Returns the message of a violated rule. */
 static struct bt_str message_of(struct checker *checker, const struct bt_custom_rule *rule,
 	const struct bt_cel_value *values, struct bt_arena *arena)
 {
 	const struct bt_cel_limits limits = {.cost_max = BT_CEL_COST_MAX};
-	struct bt_str given = trim_end(bt_json_text_at(rule->source, "message"));
+	struct bt_str given = bt_str_trim(bt_json_text_at(rule->source, "message"), BT_STR_SPACE);
 	if (rule->message != NULL) {
 		struct bt_cel_value text = bt_cel_evaluate(rule->message, values, &limits, arena);
-		if (text.kind == BT_CEL_STRING && trim_end(text.text).length != 0 &&
+		if (text.kind == BT_CEL_STRING &&
+			bt_str_trim(text.text, BT_STR_SPACE).length != 0 &&
 			text.text.length <= MESSAGE_BYTES_MAX &&
 			bt_str_find_char(text.text, '\n') < 0) {
 			return bt_arena_str(checker->errors->arena, text.text);
@@ -420,7 +409,7 @@ static struct bt_str message_of(struct checker *checker, const struct bt_custom_
 		return given;
 	}
 	return bt_arena_printf(checker->errors->arena, "failed rule: %.*s",
-		BT_STR_ARG(trim_end(bt_json_text_at(rule->source, "rule"))));
+		BT_STR_ARG(bt_str_trim(bt_json_text_at(rule->source, "rule"), BT_STR_SPACE)));
 }
 
 static void evaluate_rule(struct checker *checker, const struct bt_path *place,
@@ -460,12 +449,14 @@ static void evaluate_rule(struct checker *checker, const struct bt_path *place,
 			"validation rules will be run");
 		checker->is_blocked = true;
 	} else if (bt_cel_is_error(&result)) {
-		struct bt_str message = trim_end(bt_json_text_at(rule->source, "message"));
+		struct bt_str message =
+			bt_str_trim(bt_json_text_at(rule->source, "message"), BT_STR_SPACE);
 		add_error(checker, BT_FIELD_INVALID, place, type_text, "%.*s evaluating rule: %.*s",
 			BT_STR_ARG(result.text),
 			BT_STR_ARG(message.length != 0
 					? message
-					: trim_end(bt_json_text_at(rule->source, "rule"))));
+					: bt_str_trim(bt_json_text_at(rule->source, "rule"),
+						  BT_STR_SPACE)));
 	} else if (result.kind == BT_CEL_BOOL && !result.boolean) {
 		struct bt_str message = message_of(checker, rule, values, arena);
 		for (size_t i = 0; i < BT_ARRAY_LENGTH(reasons); i++) {

@@ -533,9 +533,7 @@ static bool check_labels(struct bt_call *call, const struct bt_json_value *names
 		}
 		if (!is_known) {
 			bt_kinds_error(&errors, BT_FIELD_INVALID,
-				BT_PATH_KEY(BT_PATH_NAME(BT_PATH_NAME(NULL, "metadata"), "labels"),
-					key),
-				value,
+				BT_PATH_KEY(BT_PATH_NAME(NULL, "metadata.labels"), key), value,
 				is_level ? "must be one of privileged, baseline, restricted"
 					 : "must be \"latest\" or \"v1.x\"");
 		}

@@ -265,8 +265,8 @@ static void check_policy(struct bt_check *check, const struct bt_path *place,
 {
 	const struct bt_json_value *constraints = bt_kinds_object(spec, "matchConstraints");
 	if (constraints != NULL && bt_json_array_at(constraints, "resourceRules")->count == 0) {
-		bt_kinds_error_required(check->errors,
-			BT_PATH_NAME(BT_PATH_NAME(place, "matchConstraints"), "resourceRules"));
+		bt_kinds_error_required(
+			check->errors, BT_PATH_NAME(place, "matchConstraints.resourceRules"));
 	}
 	policy_destroy(policy_create(kind, BT_STR(""), spec, check->errors));
 }

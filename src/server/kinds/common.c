@@ -56,14 +56,6 @@ void bt_kinds_default_int(
 	}
 }
 
-void bt_kinds_default_bool(
-	struct bt_arena *arena, struct bt_json_value *object, const char *name, bool value)
-{
-	if (bt_json_find(object, name) == NULL) {
-		bt_json_set_bool(arena, object, name, value);
-	}
-}
-
 struct bt_json_value *bt_kinds_object(const struct bt_json_value *object, const char *name)
 {
 	struct bt_json_value *member = bt_json_find(object, name);
@@ -316,43 +308,6 @@ void bt_kinds_round_quantities(struct bt_arena *arena, struct bt_json_value *map
 		/* A quantity too large for int64 thousandths stays as it is. */
 		if (bt_quantity_compare(&milli, &quantity) > 0) {
 			map->members[i].value = bt_kinds_quantity_value(&milli, arena);
-		}
-	}
-}
-
-void bt_kinds_add_quantities(
-	struct bt_arena *arena, struct bt_json_value *map, const struct bt_json_value *addend)
-{
-	for (uint32_t i = 0; addend != NULL && i < addend->count; i++) {
-		const struct bt_json_member *member = &addend->members[i];
-		struct bt_quantity sum;
-		struct bt_quantity more;
-		if (!bt_kinds_quantity(bt_json_get(map, member->name), arena, &sum)) {
-			if (map->count == BT_KINDS_RESOURCES_MAX) {
-				return;
-			}
-			bt_json_set(arena, map, member->name, member->value);
-		} else if (bt_kinds_quantity(member->value, arena, &more)) {
-			bt_quantity_add(&sum, &more, arena);
-			bt_json_set(arena, map, member->name, bt_kinds_quantity_value(&sum, arena));
-		}
-	}
-}
-
-void bt_kinds_max_quantities(
-	struct bt_arena *arena, struct bt_json_value *map, const struct bt_json_value *other)
-{
-	for (uint32_t i = 0; other != NULL && i < other->count; i++) {
-		if (map->count == BT_KINDS_RESOURCES_MAX) {
-			return;
-		}
-		const struct bt_json_member *member = &other->members[i];
-		struct bt_quantity mine;
-		struct bt_quantity theirs;
-		if (!bt_kinds_quantity(bt_json_get(map, member->name), arena, &mine) ||
-			(bt_kinds_quantity(member->value, arena, &theirs) &&
-				bt_quantity_compare(&theirs, &mine) > 0)) {
-			bt_json_set(arena, map, member->name, member->value);
 		}
 	}
 }

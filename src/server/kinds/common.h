@@ -29,8 +29,6 @@ void bt_kinds_default_str(
 	struct bt_arena *arena, struct bt_json_value *object, const char *name, struct bt_str text);
 void bt_kinds_default_int(
 	struct bt_arena *arena, struct bt_json_value *object, const char *name, int64_t value);
-void bt_kinds_default_bool(
-	struct bt_arena *arena, struct bt_json_value *object, const char *name, bool value);
 /** Returns the member if it is an object, else NULL. */
 struct bt_json_value *bt_kinds_object(const struct bt_json_value *object, const char *name);
 /** Returns the text of a member; "" if the member is missing or not a text. */
@@ -220,16 +218,6 @@ struct bt_json_value *bt_kinds_quantity_value(
 	const struct bt_quantity *quantity, struct bt_arena *arena);
 /** Rounds every quantity of a resource list up to a multiple of 1/1000. */
 void bt_kinds_round_quantities(struct bt_arena *arena, struct bt_json_value *map);
-/**
- * Merge the quantities of a second map into `map`, name by name. The first function sets the sum of
- * the two quantities, the second function their maximum. Both stop when map has
- * BT_KINDS_RESOURCES_MAX entries.
- */
-void bt_kinds_add_quantities(
-	struct bt_arena *arena, struct bt_json_value *map, const struct bt_json_value *addend);
-void bt_kinds_max_quantities(
-	struct bt_arena *arena, struct bt_json_value *map, const struct bt_json_value *other);
-
 /** --- pods and their templates --- */
 
 /**

@@ -270,8 +270,7 @@ static void validate_claim_update(const struct bt_write *write, const struct bt_
 	const struct bt_json_value *results =
 		bt_json_array_at(status, "allocation.devices.results");
 	const struct bt_path *status_place = BT_PATH_NAME(NULL, "status");
-	const struct bt_path *place = BT_PATH_NAME(
-		BT_PATH_NAME(BT_PATH_NAME(status_place, "allocation"), "devices"), "results");
+	const struct bt_path *place = BT_PATH_NAME(status_place, "allocation.devices.results");
 	if (write->subresource != BT_SUBRESOURCE_STATUS) {
 		return;
 	}

@@ -130,9 +130,8 @@ void bt_rule_secret(
 	struct bt_str account = BT_STR("kubernetes.io/service-account.name");
 	if (bt_str_equal_c(type, "kubernetes.io/service-account-token") &&
 		bt_json_get(bt_json_object_at(secret, "metadata.annotations"), account) == NULL) {
-		bt_kinds_error_required(errors,
-			BT_PATH_KEY(BT_PATH_NAME(BT_PATH_NAME(place, "metadata"), "annotations"),
-				account));
+		bt_kinds_error_required(
+			errors, BT_PATH_KEY(BT_PATH_NAME(place, "metadata.annotations"), account));
 	}
 }
 

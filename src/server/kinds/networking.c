@@ -508,7 +508,7 @@ static void validate_update(const struct bt_write *write, const struct bt_json_v
 	if (!bt_kinds_keeps_spec(write) && before.length != 0 && !has_type(spec, "ExternalName") &&
 		!bt_str_equal(before, bt_kinds_text(spec, "clusterIP"))) {
 		bt_kinds_error(errors, BT_FIELD_INVALID,
-			BT_PATH_INDEX(BT_PATH_NAME(BT_PATH_NAME(NULL, "spec"), "clusterIPs"), 0),
+			BT_PATH_INDEX(BT_PATH_NAME(NULL, "spec.clusterIPs"), 0),
 			bt_json_array_at(spec, "clusterIPs"), "may not change once set");
 	}
 }

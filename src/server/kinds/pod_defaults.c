@@ -54,6 +54,34 @@ static void default_container(struct bt_arena *arena, struct bt_json_value *cont
 	}
 }
 
+/**
+ * Sets each quantity of `map` to the sum of both maps' quantities, or with `takes_max` to the
+ * larger one. Stops when `map` has BT_KINDS_RESOURCES_MAX entries and lacks one of the other map.
+ */
+static void merge_quantities(struct bt_arena *arena, struct bt_json_value *map,
+	const struct bt_json_value *other, bool takes_max)
+{
+	for (uint32_t i = 0; other != NULL && i < other->count; i++) {
+		const struct bt_json_member *member = &other->members[i];
+		struct bt_json_value *value = member->value;
+		struct bt_quantity mine;
+		struct bt_quantity theirs;
+		if (bt_kinds_quantity(bt_json_get(map, member->name), arena, &mine)) {
+			if (!bt_kinds_quantity(value, arena, &theirs) ||
+				(takes_max && bt_quantity_compare(&theirs, &mine) <= 0)) {
+				continue;
+			}
+			if (!takes_max) {
+				bt_quantity_add(&mine, &theirs, arena);
+				value = bt_kinds_quantity_value(&mine, arena);
+			}
+		} else if (map->count == BT_KINDS_RESOURCES_MAX) {
+			return;
+		}
+		bt_json_set(arena, map, member->name, value);
+	}
+}
+
 struct bt_json_value *bt_kinds_container_sum(
 	struct bt_arena *arena, const struct bt_json_value *spec, const char *which)
 {
@@ -63,24 +91,25 @@ struct bt_json_value *bt_kinds_container_sum(
 	const struct bt_json_value *inits = bt_json_array_at(spec, "initContainers");
 	struct bt_json_value *init_max = bt_json_new(arena, BT_JSON_OBJECT);
 	for (uint32_t i = 0; i < containers->count; i++) {
-		bt_kinds_add_quantities(arena, total,
+		merge_quantities(arena, total,
 			bt_kinds_object(
-				bt_kinds_object(containers->elements[i], "resources"), which));
+				bt_kinds_object(containers->elements[i], "resources"), which),
+			false);
 	}
 	for (uint32_t i = 0; i < inits->count; i++) {
 		const struct bt_json_value *own =
 			bt_kinds_object(bt_kinds_object(inits->elements[i], "resources"), which);
 		if (bt_str_equal_c(bt_kinds_text(inits->elements[i], "restartPolicy"), "Always")) {
-			bt_kinds_add_quantities(arena, total, own);
-			bt_kinds_add_quantities(arena, sidecars, own);
-			bt_kinds_max_quantities(arena, init_max, sidecars);
+			merge_quantities(arena, total, own, false);
+			merge_quantities(arena, sidecars, own, false);
+			merge_quantities(arena, init_max, sidecars, true);
 		} else {
 			struct bt_json_value *step = bt_json_clone(arena, sidecars, false);
-			bt_kinds_add_quantities(arena, step, own);
-			bt_kinds_max_quantities(arena, init_max, step);
+			merge_quantities(arena, step, own, false);
+			merge_quantities(arena, init_max, step, true);
 		}
 	}
-	bt_kinds_max_quantities(arena, total, init_max);
+	merge_quantities(arena, total, init_max, true);
 	return total;
 }
 
@@ -106,7 +135,7 @@ struct bt_json_value *bt_kinds_pod_sum(
 			bt_json_set(arena, added, member->name, member->value);
 		}
 	}
-	bt_kinds_add_quantities(arena, total, added);
+	merge_quantities(arena, total, added, false);
 	return total;
 }
 
@@ -175,7 +204,9 @@ void bt_kinds_default_pod_spec(struct bt_arena *arena, struct bt_json_value *spe
 	}
 	(void)bt_json_ensure_object(arena, spec, "securityContext");
 	if (!is_template) {
-		bt_kinds_default_bool(arena, spec, "enableServiceLinks", true);
+		if (bt_json_find(spec, "enableServiceLinks") == NULL) {
+			bt_json_set_bool(arena, spec, "enableServiceLinks", true);
+		}
 		default_pod_resources(arena, spec);
 	}
 	if (account.length != 0 && !bt_str_equal(account, old_account)) {

@@ -30,32 +30,15 @@ void bt_kinds_reset_member(struct bt_arena *arena, struct bt_json_value *target,
 	}
 }
 
-/** Copies an object, but shares the members' values. */
-static struct bt_json_value *copy_shallow(struct bt_arena *arena, const struct bt_json_value *value)
-{
-	struct bt_json_value *copy = bt_json_new(arena, BT_JSON_OBJECT);
-	for (uint32_t i = 0; i < value->count; i++) {
-		bt_json_set(arena, copy, value->members[i].name, value->members[i].value);
-	}
-	return copy;
-}
-
 /** Resets one member of each container in a list to its old value. */
-static void reset_each(struct bt_arena *arena, struct bt_json_value *spec,
+static void reset_each(struct bt_arena *arena, const struct bt_json_value *spec,
 	const struct bt_json_value *old, const char *list_name, const char *name)
 {
 	const struct bt_json_value *list = bt_json_array_at(spec, list_name);
 	const struct bt_json_value *old_list = bt_json_array_at(old, list_name);
-	if (list->count != old_list->count || list->count == 0) {
-		return;
+	for (uint32_t i = 0; i < list->count && list->count == old_list->count; i++) {
+		bt_kinds_reset_member(arena, list->elements[i], old_list->elements[i], name);
 	}
-	struct bt_json_value *changed = bt_json_new(arena, BT_JSON_ARRAY);
-	for (uint32_t i = 0; i < list->count; i++) {
-		struct bt_json_value *element = copy_shallow(arena, list->elements[i]);
-		bt_kinds_reset_member(arena, element, old_list->elements[i], name);
-		bt_json_append(arena, changed, element);
-	}
-	bt_json_set_value(arena, spec, list_name, changed);
 }
 
 bool bt_kinds_contains(const struct bt_json_value *list, const struct bt_json_value *value)
@@ -107,11 +90,11 @@ static void check_node_affinity(struct bt_field_errors *errors, const struct bt_
 {
 	const struct bt_json_value *before = required_terms(old);
 	const struct bt_json_value *after = required_terms(spec);
-	const struct bt_path *at = BT_PATH_NAME(
-		BT_PATH_NAME(BT_PATH_NAME(BT_PATH_NAME(place, "affinity"), "nodeAffinity"),
-			"requiredDuringSchedulingIgnoredDuring"
-			"Execution"),
-		"nodeSelectorTerms");
+	const struct bt_path *at =
+		BT_PATH_NAME(BT_PATH_NAME(BT_PATH_NAME(place, "affinity.nodeAffinity"),
+				     "requiredDuringSchedulingIgnoredDuring"
+				     "Execution"),
+			"nodeSelectorTerms");
 	if (before->count == 0) {
 		return;
 	}
@@ -137,12 +120,10 @@ static void check_node_affinity(struct bt_field_errors *errors, const struct bt_
 static struct bt_json_value *lasting_tolerations(
 	struct bt_arena *arena, const struct bt_json_value *spec)
 {
-	const struct bt_json_value *tolerations = bt_json_array_at(spec, "tolerations");
-	struct bt_json_value *list = bt_json_new(arena, BT_JSON_ARRAY);
-	for (uint32_t i = 0; i < tolerations->count; i++) {
-		struct bt_json_value *toleration = copy_shallow(arena, tolerations->elements[i]);
-		(void)bt_json_remove_c(toleration, "tolerationSeconds");
-		bt_json_append(arena, list, toleration);
+	struct bt_json_value *list =
+		bt_json_clone(arena, bt_json_array_at(spec, "tolerations"), false);
+	for (uint32_t i = 0; i < list->count; i++) {
+		(void)bt_json_remove_c(list->elements[i], "tolerationSeconds");
 	}
 	return list;
 }
@@ -177,12 +158,9 @@ static void reset_permitted(
 		bt_kinds_reset_member(arena, spec, old, "nodeSelector");
 		struct bt_json_value *affinity = bt_json_find(spec, "affinity");
 		if (affinity != NULL && affinity->type == BT_JSON_OBJECT) {
-			affinity = copy_shallow(arena, affinity);
 			bt_kinds_reset_member(
 				arena, affinity, bt_json_find(old, "affinity"), "nodeAffinity");
-			if (affinity->count != 0) {
-				bt_json_set_value(arena, spec, "affinity", affinity);
-			} else {
+			if (affinity->count == 0) {
 				(void)bt_json_remove_c(spec, "affinity");
 			}
 		}
@@ -205,8 +183,8 @@ static void check_ephemeral_containers(struct bt_field_errors *errors,
 		bool is_removed = at == BT_MAP_NONE;
 		if (is_removed || !bt_json_equal(containers->elements[at], old->elements[i])) {
 			bt_kinds_error(errors, BT_FIELD_FORBIDDEN,
-				BT_PATH_NAME(BT_PATH_NAME(NULL, "spec"), "ephemeralContainers"),
-				NULL, "existing ephemeral containers \"%.*s\" may not be %s\n",
+				BT_PATH_NAME(NULL, "spec.ephemeralContainers"), NULL,
+				"existing ephemeral containers \"%.*s\" may not be %s\n",
 				BT_STR_ARG(name), is_removed ? "removed" : "changed");
 		}
 	}
@@ -297,7 +275,7 @@ void bt_kinds_validate_pod_update(const struct bt_write *write, const struct bt_
 		bt_kinds_error(errors, BT_FIELD_FORBIDDEN, BT_PATH_NAME(place, "tolerations"), NULL,
 			"existing toleration can not be modified except its tolerationSeconds");
 	}
-	struct bt_json_value *munged = copy_shallow(write->arena, after);
+	struct bt_json_value *munged = bt_json_clone(write->arena, after, false);
 	reset_permitted(write, before, munged);
 	if (!bt_json_equal(before, munged)) {
 		struct bt_strbuf difference = {0};

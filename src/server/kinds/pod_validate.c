@@ -3,45 +3,10 @@
 #include "server/kinds/common.h"
 /* Validation of the fields that the scheduler reads. Spec: 14b section 5. */
 
-static void check_node_field(struct bt_field_errors *errors, const struct bt_path *place,
-	const struct bt_json_value *field)
+void bt_rule_node_requirement(struct bt_check *check, const struct bt_path *place,
+	const struct bt_json_value *requirement)
 {
-	struct bt_str operator_ = bt_kinds_text(field, "operator");
-	const struct bt_json_value *values = bt_json_array_at(field, "values");
-	if (!bt_str_equal_c(operator_, "In") && !bt_str_equal_c(operator_, "NotIn")) {
-		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(place, "operator"),
-			bt_json_new_str(errors->arena, operator_), "not a valid selector operator");
-	} else if (values->count != 1) {
-		bt_kinds_error(errors, BT_FIELD_REQUIRED, BT_PATH_NAME(place, "values"), NULL,
-			"must be only one value when `operator` is 'In' or 'NotIn' for node field "
-			"selector");
-	}
-	if (!bt_str_equal_c(bt_kinds_text(field, "key"), "metadata.name")) {
-		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(place, "key"),
-			bt_json_new_str(errors->arena, bt_kinds_text(field, "key")),
-			"not a valid field selector key");
-		return;
-	}
-	for (uint32_t i = 0; i < values->count; i++) {
-		bt_kinds_check_name(errors, BT_PATH_INDEX(BT_PATH_NAME(place, "values"), i),
-			values->elements[i], BT_NAME_SUBDOMAIN);
-	}
-}
-
-void bt_rule_node_selector_term(
-	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *term)
-{
-	const struct bt_json_value *expressions = bt_json_array_at(term, "matchExpressions");
-	const struct bt_json_value *fields = bt_json_array_at(term, "matchFields");
-	for (uint32_t i = 0; i < expressions->count; i++) {
-		bt_kinds_check_requirement(check->errors,
-			BT_PATH_INDEX(BT_PATH_NAME(place, "matchExpressions"), i),
-			expressions->elements[i], true);
-	}
-	for (uint32_t i = 0; i < fields->count; i++) {
-		check_node_field(check->errors,
-			BT_PATH_INDEX(BT_PATH_NAME(place, "matchFields"), i), fields->elements[i]);
-	}
+	bt_kinds_check_requirement(check->errors, place, requirement, true);
 }
 
 void bt_rule_pod_affinity_keys(

@@ -174,7 +174,7 @@ static void validate_signing_request_update(const struct bt_write *write,
 	const struct bt_json_value *old_status = bt_json_object_at(old, "status");
 	const struct bt_json_value *before = bt_json_array_at(old, "status.conditions");
 	const struct bt_json_value *after = bt_json_array_at(object, "status.conditions");
-	const struct bt_path *place = BT_PATH_NAME(BT_PATH_NAME(NULL, "status"), "conditions");
+	const struct bt_path *place = BT_PATH_NAME(NULL, "status.conditions");
 	for (uint32_t i = 0; i < after->count; i++) {
 		struct bt_json_value *status = bt_json_find(after->elements[i], "status");
 		if (status != NULL &&

@@ -212,9 +212,8 @@ static void validate_claim_update(const struct bt_write *write, const struct bt_
 	if (!bt_kinds_quantity(bt_json_find_path(object, path), arena, &amount) ||
 		bt_quantity_compare(&amount, &old_amount) < 0) {
 		bt_kinds_error(errors, BT_FIELD_FORBIDDEN,
-			BT_PATH_NAME(BT_PATH_NAME(BT_PATH_NAME(place, "resources"), "requests"),
-				"storage"),
-			NULL, "field can not be less than status.capacity");
+			BT_PATH_NAME(place, "resources.requests.storage"), NULL,
+			"field can not be less than status.capacity");
 	}
 }
 
@@ -235,8 +234,7 @@ static void validate_driver_update(const struct bt_write *write, const struct bt
 	/* upstream misspells the field in the path */
 	if (!bt_kinds_same(bt_json_find_path(old, "spec.attachRequired"), value)) {
 		bt_kinds_error(errors, BT_FIELD_INVALID,
-			BT_PATH_NAME(BT_PATH_NAME(NULL, "spec"), "attachedRequired"), value,
-			"field is immutable");
+			BT_PATH_NAME(NULL, "spec.attachedRequired"), value, "field is immutable");
 	}
 }
 

@@ -15,8 +15,7 @@ void bt_kinds_check_template_labels(struct bt_field_errors *errors, const struct
 		(selector->count != 0 &&
 			!bt_kinds_selector_matches(
 				selector, bt_json_object_at(spec, "template.metadata.labels")))) {
-		bt_kinds_error(errors, BT_FIELD_INVALID,
-			BT_PATH_NAME(BT_PATH_NAME(place, "metadata"), "labels"),
+		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(place, "metadata.labels"),
 			labels != NULL ? labels : &none,
 			"`selector` does not match template `labels`");
 	}

@@ -427,6 +427,8 @@ START_TEST(test_cron__next_times)
 		{"@hourly", 3600},
 		{"@daily", 57600},
 		{"@every 1h30m", 5400},
+		{"@every 1.5h", 5400},
+		{"@every 2500ms", 2},
 		{"0 0 31 2 *", -2},
 		{"", -1},
 		{"* * * *", -1},
