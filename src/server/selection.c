@@ -43,34 +43,25 @@ enum bt_selection_place {
 static const struct row {
 	const char *group;
 	const char *resource;
-	const char *label;
-	const char *path;
+	const char *labels; /* separated by blanks */
+	const char *path;   /* NULL: the label */
 	enum bt_selection_form form;
 } rows[] = {
-	{"", "pods", "spec.nodeName", "spec.nodeName", BT_SELECTION_TEXT},
+	{"", "pods",
+		"spec.nodeName spec.restartPolicy spec.schedulerName spec.serviceAccountName "
+		"status.phase status.podIP status.nominatedNodeName",
+		NULL, BT_SELECTION_TEXT},
 	{"", "pods", "spec.host", "spec.nodeName", BT_SELECTION_TEXT},
-	{"", "pods", "spec.restartPolicy", "spec.restartPolicy", BT_SELECTION_TEXT},
-	{"", "pods", "spec.schedulerName", "spec.schedulerName", BT_SELECTION_TEXT},
-	{"", "pods", "spec.serviceAccountName", "spec.serviceAccountName", BT_SELECTION_TEXT},
-	{"", "pods", "spec.hostNetwork", "spec.hostNetwork", BT_SELECTION_BOOL},
-	{"", "pods", "status.phase", "status.phase", BT_SELECTION_TEXT},
-	{"", "pods", "status.podIP", "status.podIP", BT_SELECTION_TEXT},
-	{"", "pods", "status.podIPs", "status.podIPs", BT_SELECTION_IPS},
-	{"", "pods", "status.nominatedNodeName", "status.nominatedNodeName", BT_SELECTION_TEXT},
-	{"", "nodes", "spec.unschedulable", "spec.unschedulable", BT_SELECTION_BOOL},
-	{"", "namespaces", "status.phase", "status.phase", BT_SELECTION_TEXT},
-	{"", "events", "involvedObject.kind", "involvedObject.kind", BT_SELECTION_TEXT},
-	{"", "events", "involvedObject.namespace", "involvedObject.namespace", BT_SELECTION_TEXT},
-	{"", "events", "involvedObject.name", "involvedObject.name", BT_SELECTION_TEXT},
-	{"", "events", "involvedObject.uid", "involvedObject.uid", BT_SELECTION_TEXT},
-	{"", "events", "involvedObject.apiVersion", "involvedObject.apiVersion", BT_SELECTION_TEXT},
-	{"", "events", "involvedObject.resourceVersion", "involvedObject.resourceVersion",
-		BT_SELECTION_TEXT},
-	{"", "events", "involvedObject.fieldPath", "involvedObject.fieldPath", BT_SELECTION_TEXT},
-	{"", "events", "reason", "reason", BT_SELECTION_TEXT},
-	{"", "events", "reportingComponent", "reportingComponent", BT_SELECTION_TEXT},
+	{"", "pods", "spec.hostNetwork", NULL, BT_SELECTION_BOOL},
+	{"", "pods", "status.podIPs", NULL, BT_SELECTION_IPS},
+	{"", "nodes", "spec.unschedulable", NULL, BT_SELECTION_BOOL},
+	{"", "namespaces", "status.phase", NULL, BT_SELECTION_TEXT},
+	{"", "events",
+		"involvedObject.kind involvedObject.namespace involvedObject.name "
+		"involvedObject.uid involvedObject.apiVersion involvedObject.resourceVersion "
+		"involvedObject.fieldPath reason reportingComponent type",
+		NULL, BT_SELECTION_TEXT},
 	{"", "events", "source", "source.component", BT_SELECTION_TEXT},
-	{"", "events", "type", "type", BT_SELECTION_TEXT},
 	{"events.k8s.io", "events", "regarding.kind", "involvedObject.kind", BT_SELECTION_TEXT},
 	{"events.k8s.io", "events", "regarding.namespace", "involvedObject.namespace",
 		BT_SELECTION_TEXT},
@@ -82,16 +73,13 @@ static const struct row {
 		BT_SELECTION_TEXT},
 	{"events.k8s.io", "events", "regarding.fieldPath", "involvedObject.fieldPath",
 		BT_SELECTION_TEXT},
-	{"events.k8s.io", "events", "reason", "reason", BT_SELECTION_TEXT},
+	{"events.k8s.io", "events", "reason type", NULL, BT_SELECTION_TEXT},
 	{"events.k8s.io", "events", "reportingController", "reportingComponent", BT_SELECTION_TEXT},
-	{"events.k8s.io", "events", "type", "type", BT_SELECTION_TEXT},
-	{"", "replicationcontrollers", "status.replicas", "status.replicas", BT_SELECTION_NUMBER},
+	{"", "replicationcontrollers", "status.replicas", NULL, BT_SELECTION_NUMBER},
 	{"batch", "jobs", "status.successful", "status.succeeded", BT_SELECTION_NUMBER},
-	{"", "secrets", "type", "type", BT_SELECTION_TEXT},
-	{"", "services", "spec.clusterIP", "spec.clusterIP", BT_SELECTION_TEXT},
-	{"", "services", "spec.type", "spec.type", BT_SELECTION_TEXT},
-	{"resource.k8s.io", "resourceslices", "spec.nodeName", "spec.nodeName", BT_SELECTION_TEXT},
-	{"resource.k8s.io", "resourceslices", "spec.driver", "spec.driver", BT_SELECTION_TEXT},
+	{"", "secrets", "type", NULL, BT_SELECTION_TEXT},
+	{"", "services", "spec.clusterIP spec.type", NULL, BT_SELECTION_TEXT},
+	{"resource.k8s.io", "resourceslices", "spec.nodeName spec.driver", NULL, BT_SELECTION_TEXT},
 };
 
 static bool is_row_of(const struct row *row, const struct bt_api_resource *resource)
@@ -124,9 +112,11 @@ static enum bt_selection_place find_field(const struct bt_api_resource *resource
 		return BT_FIELD_OF_KEY;
 	}
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
-		if (is_row_of(&rows[i], resource) && bt_str_equal_c(label, rows[i].label)) {
+		if (is_row_of(&rows[i], resource) &&
+			bt_str_has_word(bt_str_from(rows[i].labels), label)) {
 			out_field->form = rows[i].form;
-			out_field->path = rows[i].path;
+			out_field->path = rows[i].path != NULL ? rows[i].path
+							       : bt_arena_str(arena, label).data;
 			return BT_FIELD_OF_TEXT;
 		}
 	}

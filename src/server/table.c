@@ -513,22 +513,30 @@ static void cell_address(struct bt_table_row *row)
 		address != NULL ? bt_json_text_at(address, "address") : BT_STR("<none>"));
 }
 
+/** Appends the addresses of the load balancer. */
+static void append_balancer(struct bt_table_row *row)
+{
+	const struct bt_json_value *points =
+		bt_json_array_at(row->object, "status.loadBalancer.ingress");
+	for (uint32_t i = 0; i < points->count; i++) {
+		struct bt_str ip = bt_json_text_at(points->elements[i], "ip");
+		struct bt_str host = bt_json_text_at(points->elements[i], "hostname");
+		if (ip.length != 0 || host.length != 0) {
+			append_joined(&row->text, ip.length != 0 ? ip : host);
+		}
+	}
+}
+
 static void cell_external_ip(struct bt_table_row *row)
 {
-	const struct bt_json_value *ingress =
-		bt_json_array_at(row->object, "status.loadBalancer.ingress");
 	struct bt_str type = bt_json_text_at(row->object, "spec.type");
 	bool balanced = bt_str_equal(type, BT_STR("LoadBalancer"));
 	if (bt_str_equal(type, BT_STR("ExternalName"))) {
 		bt_strbuf_append_str(&row->text, bt_json_text_at(row->object, "spec.externalName"));
 		return;
 	}
-	for (uint32_t i = 0; balanced && i < ingress->count; i++) {
-		struct bt_str ip = bt_json_text_at(ingress->elements[i], "ip");
-		struct bt_str host = bt_json_text_at(ingress->elements[i], "hostname");
-		if (ip.length != 0 || host.length != 0) {
-			append_joined(&row->text, ip.length != 0 ? ip : host);
-		}
+	if (balanced) {
+		append_balancer(row);
 	}
 	append_texts(&row->text, bt_json_array_at(row->object, "spec.externalIPs"));
 	if (row->text.length == 0) {
@@ -828,18 +836,6 @@ static void cell_hosts(struct bt_table_row *row)
 		}
 	}
 	append_more(row, count);
-}
-
-static void cell_ingress_addresses(struct bt_table_row *row)
-{
-	const struct bt_json_value *points =
-		bt_json_array_at(row->object, "status.loadBalancer.ingress");
-	for (uint32_t i = 0; i < points->count; i++) {
-		struct bt_str address = bt_json_text_at(points->elements[i], "ip");
-		append_joined(&row->text,
-			address.length != 0 ? address
-					    : bt_json_text_at(points->elements[i], "hostname"));
-	}
 }
 
 static void cell_ingress_ports(struct bt_table_row *row)
@@ -1286,7 +1282,7 @@ const struct bt_table_column bt_table_columns[] = {
 	TABLE("networking.k8s.io", "ingresses"), NAME,
 	TEXT("Class", "IngressClass of the ingress.", "spec.ingressClassName", "<none>"),
 	CELL("Hosts", "Hosts of the rules.", cell_hosts, NULL, "*"),
-	CELL("Address", "Addresses of the ingress.", cell_ingress_addresses),
+	CELL("Address", "Addresses of the ingress.", append_balancer),
 	CELL("Ports", "Ports that are open.", cell_ingress_ports),
 	AGE,
 

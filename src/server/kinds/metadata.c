@@ -44,60 +44,39 @@ bool bt_kinds_is_identifier(struct bt_str text, char separator)
 	return true;
 }
 
-static void check_length(struct bt_field_errors *errors, const struct bt_path *place,
-	const struct bt_json_value *value, uint32_t bytes_max)
-{
-	if (value->text.length > bytes_max) {
-		bt_kinds_error(errors, BT_FIELD_INVALID, place, value,
-			"must be no more than %u characters", bytes_max);
-	}
-}
-
 void bt_kinds_check_name(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *value, enum bt_name_rule rule)
 {
 	if (value == NULL || value->type != BT_JSON_STRING) {
 		return;
 	}
-	switch (rule) {
-	case BT_NAME_SUBDOMAIN:
-		check_length(errors, place, value, SUBDOMAIN_BYTES_MAX);
-		if (!bt_label_prefix_matches(value->text)) {
-			bt_kinds_error(errors, BT_FIELD_INVALID, place, value, "%s",
-				bt_dns1123_subdomain_rule);
+	bool is_short = rule == BT_NAME_LABEL || rule == BT_NAME_SERVICE;
+	uint32_t bytes_max = is_short ? BT_LABEL_NAME_MAX : SUBDOMAIN_BYTES_MAX;
+	struct bt_str name = value->text;
+	/* A path could be longer upstream; the limit keeps the keys of the store short. */
+	if (name.length > bytes_max) {
+		bt_kinds_error(errors, BT_FIELD_INVALID, place, value,
+			"must be no more than %u characters", bytes_max);
+	}
+	bool is_dots = bt_str_equal_c(name, ".") || bt_str_equal_c(name, "..");
+	const struct {
+		enum bt_name_rule rule;
+		bool is_broken;
+		const char *text;
+	} rows[] = {
+		{BT_NAME_SUBDOMAIN, !bt_label_prefix_matches(name), bt_dns1123_subdomain_rule},
+		{BT_NAME_LABEL, !looks_like_label(name), bt_dns1123_label_rule},
+		{BT_NAME_SERVICE,
+			!looks_like_label(name) || (name.length != 0 && bt_is_digit(name.data[0])),
+			bt_dns1035_label_rule},
+		{BT_NAME_PATH, is_dots, name.length == 1 ? "may not be '.'" : "may not be '..'"},
+		{BT_NAME_PATH, bt_str_find_char(name, '/') >= 0, "may not contain '/'"},
+		{BT_NAME_PATH, bt_str_find_char(name, '%') >= 0, "may not contain '%'"},
+	};
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
+		if (rows[i].rule == rule && rows[i].is_broken) {
+			bt_kinds_error(errors, BT_FIELD_INVALID, place, value, "%s", rows[i].text);
 		}
-		break;
-	case BT_NAME_LABEL:
-		check_length(errors, place, value, BT_LABEL_NAME_MAX);
-		if (!looks_like_label(value->text)) {
-			bt_kinds_error(errors, BT_FIELD_INVALID, place, value, "%s",
-				bt_dns1123_label_rule);
-		}
-		break;
-	case BT_NAME_SERVICE:
-		check_length(errors, place, value, BT_LABEL_NAME_MAX);
-		if (!looks_like_label(value->text) ||
-			(value->text.data[0] >= '0' && value->text.data[0] <= '9')) {
-			bt_kinds_error(errors, BT_FIELD_INVALID, place, value, "%s",
-				bt_dns1035_label_rule);
-		}
-		break;
-	case BT_NAME_PATH:
-		/* this limit keeps the keys of the store short */
-		check_length(errors, place, value, SUBDOMAIN_BYTES_MAX);
-		if (bt_str_equal_c(value->text, ".") || bt_str_equal_c(value->text, "..")) {
-			bt_kinds_error(errors, BT_FIELD_INVALID, place, value, "may not be '%.*s'",
-				BT_STR_ARG(value->text));
-		}
-		if (bt_str_find_char(value->text, '/') >= 0) {
-			bt_kinds_error(
-				errors, BT_FIELD_INVALID, place, value, "may not contain '/'");
-		}
-		if (bt_str_find_char(value->text, '%') >= 0) {
-			bt_kinds_error(
-				errors, BT_FIELD_INVALID, place, value, "may not contain '%%'");
-		}
-		break;
 	}
 }
 
