@@ -251,11 +251,8 @@ struct bt_str bt_api_default_class(const struct bt_api *api, struct bt_arena *ar
 {
 	const struct bt_api_resource *classes =
 		bt_resources_builtin(bt_api_resources(api), "storage.k8s.io", "storageclasses");
-	struct bt_store_walk walk =
-		bt_store_walk_current(bt_api_store(api), classes->collection, BT_STR(""));
 	struct bt_default_class best = {0};
-	const struct bt_stored *stored;
-	while ((stored = bt_store_walk_next(&walk, NULL)) != NULL) {
+	BT_STORE_EACH (stored, bt_api_store(api), classes->collection, BT_STR("")) {
 		if (bt_str_find(bt_stored_text(stored),
 			    BT_STR("\"" BT_DEFAULT_CLASS "\":\"true\"")) < 0) {
 			continue; /* do not parse the other classes */
@@ -268,7 +265,6 @@ struct bt_str bt_api_default_class(const struct bt_api *api, struct bt_arena *ar
 				BT_DEFAULT_CLASS),
 			&created);
 	}
-	bt_store_walk_end(&walk);
 	return bt_arena_str(arena, best.name);
 }
 
@@ -355,21 +351,18 @@ struct bt_json_value *bt_admission_list(const struct bt_admission *admission, co
 	struct bt_store *store = bt_api_store(admission->write->api);
 	const struct bt_api_resource *resource = bt_admission_resource(admission, group, name);
 	struct bt_json_value *list = bt_json_new(arena, BT_JSON_ARRAY);
-	const struct bt_stored *stored;
+	struct bt_str namespace_ = resource->namespaced ? admission->write->namespace_ : BT_STR("");
+	struct bt_str prefix = bt_api_key(arena, namespace_, BT_STR(""));
 	if (bt_store_count(store, resource->collection) == 0) {
 		return list;
 	}
-	struct bt_store_walk walk = bt_store_walk_current(store, resource->collection,
-		bt_api_key(arena, resource->namespaced ? admission->write->namespace_ : BT_STR(""),
-			BT_STR("")));
-	while ((stored = bt_store_walk_next(&walk, NULL)) != NULL) {
+	BT_STORE_EACH (stored, store, resource->collection, prefix) {
 		struct bt_json_value *object;
 		if (bt_str_find(bt_stored_text(stored), needle) >= 0 &&
 			bt_json_parse(arena, bt_stored_text(stored), true, &object, NULL) == 0) {
 			bt_json_append(arena, list, object);
 		}
 	}
-	bt_store_walk_end(&walk);
 	return list;
 }
 

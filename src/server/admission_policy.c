@@ -487,10 +487,8 @@ static void evaluate_with_params(struct evaluation *evaluation)
 			evaluate_policy(evaluation, params);
 		}
 	} else {
-		struct bt_stored *stored;
-		struct bt_store_walk walk = bt_store_walk_current(call->api->options.store,
-			resource->collection, bt_api_key(call->arena, namespace_, BT_STR("")));
-		while ((stored = bt_store_walk_next(&walk, NULL)) != NULL) {
+		BT_STORE_EACH (stored, call->api->options.store, resource->collection,
+			bt_api_key(call->arena, namespace_, BT_STR(""))) {
 			const struct bt_json_value *params =
 				bt_api_parse_stored(stored, call->arena);
 			if (labels_match(bt_kinds_object(ref, "selector"), params)) {
@@ -498,7 +496,6 @@ static void evaluate_with_params(struct evaluation *evaluation)
 				evaluate_policy(evaluation, params);
 			}
 		}
-		bt_store_walk_end(&walk);
 	}
 	if (found == 0 && !bt_str_equal_c(bt_kinds_text(ref, "parameterNotFoundAction"), "Allow")) {
 		act_on_failure(evaluation,

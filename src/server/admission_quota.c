@@ -391,17 +391,14 @@ static struct bt_json_value *used_of(
 			}
 		}
 	} else {
-		const struct bt_stored *stored;
 		used = bt_json_new(write->arena, BT_JSON_OBJECT);
 		for (uint32_t i = 0; i < hard->count; i++) {
 			bt_json_set(write->arena, used, hard->members[i].name,
 				bt_json_new_c(write->arena, "0"));
 		}
-		struct bt_store_walk walk = bt_store_walk_current(store, collection, prefix);
-		while ((stored = bt_store_walk_next(&walk, NULL)) != NULL) {
+		BT_STORE_EACH (stored, store, collection, prefix) {
 			add_stored(usage, spec, stored, false, used);
 		}
-		bt_store_walk_end(&walk);
 	}
 	sum->rv = bt_store_rv(store);
 	bt_strbuf_finish(&sum->spec);

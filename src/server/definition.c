@@ -169,10 +169,7 @@ void bt_rule_definition_approval(
 static void accept_waiting(struct bt_api *api, struct bt_str group)
 {
 	struct bt_arena arena = {0};
-	struct bt_stored *stored;
-	struct bt_store_walk walk =
-		bt_store_walk_current(api->options.store, api->definitions->collection, BT_STR(""));
-	while ((stored = bt_store_walk_next(&walk, NULL)) != NULL) {
+	BT_STORE_EACH (stored, api->options.store, api->definitions->collection, BT_STR("")) {
 		struct bt_str name = bt_stored_key(stored);
 		struct bt_str other = name;
 		(void)bt_str_cut(&other, '.');
@@ -192,7 +189,6 @@ static void accept_waiting(struct bt_api *api, struct bt_str group)
 		bt_api_perform(api, &request, &arena, &answer); /* sets the status anew */
 		bt_api_answer_finish(&answer);
 	}
-	bt_store_walk_end(&walk);
 	bt_arena_finish(&arena);
 }
 
@@ -212,15 +208,11 @@ void bt_definition_changed(
 void bt_definitions_load(struct bt_api *api)
 {
 	struct bt_arena arena = {0};
-	struct bt_stored *stored;
-	struct bt_store_walk walk =
-		bt_store_walk_current(api->options.store, api->definitions->collection, BT_STR(""));
-	while ((stored = bt_store_walk_next(&walk, NULL)) != NULL) {
+	BT_STORE_EACH (stored, api->options.store, api->definitions->collection, BT_STR("")) {
 		const struct bt_json_value *definition = bt_api_parse_stored(stored, &arena);
 		bt_definition_changed(api, bt_stored_key(stored), definition);
 		bt_arena_reset(&arena);
 	}
-	bt_store_walk_end(&walk);
 	bt_arena_finish(&arena);
 }
 
@@ -305,10 +297,8 @@ void bt_definition_delete_objects(struct bt_call *call)
 	const struct bt_api_resource *resource =
 		collection != BT_STORE_NO_COLLECTION ? resource_of(call, collection) : NULL;
 	struct bt_arena arena = {0};
-	struct bt_stored *stored;
 	if (resource != NULL && (resource->flags & BT_RESOURCE_CUSTOM) != 0) {
-		struct bt_store_walk walk = bt_store_walk_current(store, collection, BT_STR(""));
-		while ((stored = bt_store_walk_next(&walk, NULL)) != NULL) {
+		BT_STORE_EACH (stored, store, collection, BT_STR("")) {
 			struct bt_str key = bt_stored_key(stored);
 			struct bt_api_request request = BT_API_REQUEST_INIT;
 			struct bt_api_answer answer;
@@ -321,7 +311,6 @@ void bt_definition_delete_objects(struct bt_call *call)
 			bt_api_answer_finish(&answer);
 			bt_arena_reset(&arena);
 		}
-		bt_store_walk_end(&walk);
 	}
 	bt_arena_finish(&arena);
 	bt_definition_remove_if_empty(api, call->write.name, call->arena);

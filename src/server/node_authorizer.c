@@ -164,20 +164,19 @@ static bool is_referred_to(const struct node_query *query, enum reference_kind k
 	uint32_t pods = bt_resources_builtin(bt_api_resources(query->api), "", "pods")->collection;
 	struct bt_str needle =
 		bt_arena_printf(query->arena, "\"nodeName\":\"%.*s\"", BT_STR_ARG(query->node));
-	struct bt_stored *stored;
 	bool found = false;
 	if (name.length == 0) {
 		return false;
 	}
-	struct bt_store_walk walk = bt_store_walk_current(
-		store, pods, bt_api_key(query->arena, namespace_, BT_STR("")));
-	while (!found && (stored = bt_store_walk_next(&walk, NULL)) != NULL) {
+	BT_STORE_EACH (stored, store, pods, bt_api_key(query->arena, namespace_, BT_STR(""))) {
 		if (bt_str_find(bt_stored_text(stored), needle) >= 0) {
 			const struct bt_json_value *pod = bt_api_parse_stored(stored, query->arena);
 			found = is_on_node(pod, query->node) && pod_refers(pod, kind, name);
 		}
+		if (found) {
+			break;
+		}
 	}
-	bt_store_walk_end(&walk);
 	return found;
 }
 
@@ -195,10 +194,8 @@ static bool is_secret_of_volumes(const struct node_query *query)
 	const struct bt_access *access = query->access;
 	const struct bt_api_resource *volumes =
 		bt_resources_builtin(bt_api_resources(query->api), "", "persistentvolumes");
-	struct bt_stored *stored;
 	bool found = false;
-	struct bt_store_walk walk = bt_store_walk_current(store, volumes->collection, BT_STR(""));
-	while (!found && (stored = bt_store_walk_next(&walk, NULL)) != NULL) {
+	BT_STORE_EACH (stored, store, volumes->collection, BT_STR("")) {
 		if (bt_str_find(bt_stored_text(stored), access->name) < 0) {
 			continue;
 		}
@@ -212,8 +209,10 @@ static bool is_secret_of_volumes(const struct node_query *query)
 					access->namespace_) &&
 				is_volume_of_pods(query, volume);
 		}
+		if (found) {
+			break;
+		}
 	}
-	bt_store_walk_end(&walk);
 	return found;
 }
 

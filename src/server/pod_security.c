@@ -553,12 +553,13 @@ static void warn_about_pods(struct bt_call *call, struct mode mode)
 {
 	struct bt_arena *arena = call->arena;
 	struct group groups[GROUPS_MAX];
-	struct bt_stored *stored;
 	uint32_t group_count = 0;
 	uint32_t pod_count = 0;
-	struct bt_store_walk walk = bt_store_walk_current(call->api->options.store,
-		call->api->pods->collection, bt_api_key(arena, call->write.name, BT_STR("")));
-	while ((stored = bt_store_walk_next(&walk, NULL)) != NULL && pod_count++ < PODS_MAX) {
+	BT_STORE_EACH (stored, call->api->options.store, call->api->pods->collection,
+		bt_api_key(arena, call->write.name, BT_STR(""))) {
+		if (pod_count++ == PODS_MAX) {
+			break;
+		}
 		const struct bt_json_value *pod = bt_api_parse_stored(stored, arena);
 		struct bt_str violations = find_violations(arena, pod, mode.level, false);
 		uint32_t i = 0;
@@ -574,7 +575,6 @@ static void warn_about_pods(struct bt_call *call, struct mode mode)
 		}
 		groups[i].count++;
 	}
-	bt_store_walk_end(&walk);
 	if (group_count != 0) {
 		bt_call_warn(call,
 			"existing pods in namespace \"%.*s\" violate the new PodSecurity enforce "

@@ -343,10 +343,7 @@ static void load_kind(struct bt_api *api, enum bt_policy_kind kind, struct bt_po
 	const struct bt_api_resource *resource =
 		bt_resources_builtin(api->resources, bt_policy_group, names[kind][0]);
 	struct bt_policy_set *set = &policies->sets[kind];
-	struct bt_stored *stored;
-	struct bt_store_walk walk =
-		bt_store_walk_current(api->options.store, bindings->collection, BT_STR(""));
-	while ((stored = bt_store_walk_next(&walk, NULL)) != NULL) {
+	BT_STORE_EACH (stored, api->options.store, bindings->collection, BT_STR("")) {
 		const struct bt_json_value *binding = bt_json_clone(
 			&policies->arena, bt_api_parse_stored(stored, &policies->arena), true);
 		struct bt_str name = bt_json_text_at(binding, "spec.policyName");
@@ -361,7 +358,6 @@ static void load_kind(struct bt_api *api, enum bt_policy_kind kind, struct bt_po
 			}
 		}
 	}
-	bt_store_walk_end(&walk);
 }
 
 const struct bt_policy_set *bt_policies_in_force(struct bt_api *api, enum bt_policy_kind kind)

@@ -280,16 +280,12 @@ struct bt_rbac *bt_rbac_create(struct bt_api *api)
 	struct bt_rbac *rbac = BT_NEW(struct bt_rbac);
 	rbac->store = bt_api_store(api);
 	for (uint32_t kind = 0; kind < RECORD_KIND_COUNT; kind++) {
-		struct bt_stored *stored;
 		rbac->collections[kind] = bt_resources_builtin(
 			bt_api_resources(api), "rbac.authorization.k8s.io", resources_by_kind[kind])
 						  ->collection;
-		struct bt_store_walk walk =
-			bt_store_walk_current(rbac->store, rbac->collections[kind], BT_STR(""));
-		while ((stored = bt_store_walk_next(&walk, NULL)) != NULL) {
+		BT_STORE_EACH (stored, rbac->store, rbac->collections[kind], BT_STR("")) {
 			add_record(rbac, (enum record_kind)kind, stored);
 		}
-		bt_store_walk_end(&walk);
 	}
 	bt_store_on_change(rbac->store, record_change, rbac);
 	return rbac;

@@ -221,6 +221,17 @@ struct bt_stored *bt_store_walk_next(struct bt_store_walk *walk, bool *out_lost)
 /** Does nothing if the walk has already ended, or is all-zero. */
 void bt_store_walk_end(struct bt_store_walk *walk);
 
+/**
+ * Walks over the current state. stored: the name of the struct bt_stored * of the loop. The body
+ * must not return or jump out of the loop except by break.
+ */
+#define BT_STORE_EACH(stored, store, collection, prefix) \
+	for (struct bt_store_walk walk_ = bt_store_walk_current((store), (collection), (prefix)), \
+				  *open_ = &walk_; \
+		open_ != NULL; bt_store_walk_end(&walk_), open_ = NULL) \
+		for (struct bt_stored *stored = NULL; \
+			(stored = bt_store_walk_next(&walk_, NULL)) != NULL;)
+
 /** --- changes --- */
 
 /** Returns the smallest RV from which bt_store_next_change can continue for this collection. */

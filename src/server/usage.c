@@ -193,17 +193,14 @@ struct bt_usage bt_usage_of_node(struct bt_api *api, struct bt_str name)
 {
 	struct bt_node_usage *usage = &api->node_usage;
 	int64_t now_ns = bt_api_now_ns(api);
-	const struct bt_stored *stored;
 
 	if (usage->taken_ns == 0 ||
 		now_ns - usage->taken_ns >= BT_USAGE_WINDOW_SECONDS * BT_NS_PER_SECOND) {
 		struct bt_arena scratch = {0};
-		struct bt_store_walk walk =
-			bt_store_walk_current(bt_api_store(api), api->pods->collection, BT_STR(""));
 		bt_vec_finish(&usage->nodes);
 		bt_map_finish(&usage->by_name);
 		*usage = (struct bt_node_usage){.taken_ns = now_ns};
-		while ((stored = bt_store_walk_next(&walk, NULL)) != NULL) {
+		BT_STORE_EACH (stored, bt_api_store(api), api->pods->collection, BT_STR("")) {
 			const struct bt_json_value *pod = bt_api_parse_stored(stored, &scratch);
 
 			if (bt_usage_is_known(pod)) {
@@ -211,7 +208,6 @@ struct bt_usage bt_usage_of_node(struct bt_api *api, struct bt_str name)
 			}
 			bt_arena_reset(&scratch);
 		}
-		bt_store_walk_end(&walk);
 		bt_arena_finish(&scratch);
 	}
 	const struct bt_node_sum *sum = find_node(usage, bt_str_hash(name));

@@ -133,17 +133,13 @@ static void record_change(void *context, const struct bt_store_change *change)
 static const struct bt_service_addresses *addresses_of(const struct bt_write *write)
 {
 	struct bt_service_addresses *addresses = write->api->service_addresses;
-	const struct bt_stored *stored;
 	if (addresses == NULL) {
 		addresses = write->api->service_addresses = BT_NEW(struct bt_service_addresses);
 		addresses->store = bt_api_store(write->api);
 		addresses->collection = write->resource->collection;
-		struct bt_store_walk walk =
-			bt_store_walk_current(addresses->store, addresses->collection, BT_STR(""));
-		while ((stored = bt_store_walk_next(&walk, NULL)) != NULL) {
+		BT_STORE_EACH (stored, addresses->store, addresses->collection, BT_STR("")) {
 			count_service(addresses, stored, 1);
 		}
-		bt_store_walk_end(&walk);
 		bt_store_on_change(addresses->store, record_change, addresses);
 	}
 	return addresses;
