@@ -384,8 +384,9 @@ bool bt_call_decode(struct bt_call *call, struct bt_json_value *object, enum bt_
 		struct bt_json_value *metadata =
 			bt_json_ensure_object(call->arena, object, "metadata");
 		struct bt_json_value *problems = bt_json_new(call->arena, BT_JSON_ARRAY);
-		bt_custom_complete(
-			resource, object, source != BT_BODY_APPLIED, call->arena, problems);
+		uint64_t lookups = BT_CUSTOM_LOOKUPS_MAX;
+		bt_custom_complete(bt_custom_root(resource), NULL, object,
+			source != BT_BODY_APPLIED, call->arena, problems, &lookups);
 		if (!normalise(
 			    call, call->api->metadata_message, metadata, version, kind, source) ||
 			!accept_problems(call, object, problems, version, kind, source)) {

@@ -158,23 +158,15 @@ static void complete_value(struct completion *completion, const struct bt_path *
 	}
 }
 
-void bt_custom_complete(const struct bt_api_resource *resource, struct bt_json_value *object,
-	bool set_defaults, struct bt_arena *arena, struct bt_json_value *problems)
+void bt_custom_complete(const struct bt_json_value *schema, const struct bt_path *place,
+	struct bt_json_value *value, bool set_defaults, struct bt_arena *arena,
+	struct bt_json_value *problems, uint64_t *lookups)
 {
-	const struct bt_json_value *schema = bt_custom_root(resource);
 	struct completion completion = {
-		arena, problems, BT_CUSTOM_LOOKUPS_MAX, set_defaults ? DEFAULT_BYTES_MAX : 0};
+		arena, problems, *lookups, set_defaults ? DEFAULT_BYTES_MAX : 0};
 	if (schema != NULL) {
-		complete_value(&completion, NULL, schema, object, false);
+		complete_value(&completion, place, schema, value, false);
 	}
-}
-
-void bt_custom_complete_value(const struct bt_json_value *schema, const struct bt_path *place,
-	struct bt_json_value *value, struct bt_arena *arena, struct bt_json_value *problems,
-	uint64_t *lookups)
-{
-	struct completion completion = {arena, problems, *lookups, DEFAULT_BYTES_MAX};
-	complete_value(&completion, place, schema, value, false);
 	*lookups = completion.lookups;
 }
 
@@ -198,7 +190,9 @@ bool bt_custom_has_defaults(const struct bt_json_value *schema)
 static void from_stored(const struct bt_write *write, struct bt_json_value *object)
 {
 	struct bt_json_value *problems = bt_json_new(write->arena, BT_JSON_ARRAY);
-	bt_custom_complete(write->resource, object, true, write->arena, problems);
+	uint64_t lookups = BT_CUSTOM_LOOKUPS_MAX;
+	bt_custom_complete(bt_custom_root(write->resource), NULL, object, true, write->arena,
+		problems, &lookups);
 }
 
 const struct bt_strategy bt_strategy_custom_with_defaults = {.from_stored = from_stored};

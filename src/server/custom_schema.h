@@ -14,9 +14,12 @@
 /**
  * Drops members that the schema does not name and, with set_defaults, sets the schema's defaults.
  * For each dropped member, appends a text such as `unknown field "spec.a"` to the array `problems`.
+ * schema NULL: does nothing. *lookups: the number of comparisons that may be made, which is
+ * reduced.
  */
-void bt_custom_complete(const struct bt_api_resource *resource, struct bt_json_value *object,
-	bool set_defaults, struct bt_arena *arena, struct bt_json_value *problems);
+void bt_custom_complete(const struct bt_json_value *schema, const struct bt_path *place,
+	struct bt_json_value *value, bool set_defaults, struct bt_arena *arena,
+	struct bt_json_value *problems, uint64_t *lookups);
 /** Validates the object against the version's schema and its rules. old NULL: the object is new. */
 void bt_custom_validate(const struct bt_api_resource *resource, const struct bt_json_value *old,
 	const struct bt_json_value *object, struct bt_field_errors *errors);
@@ -27,10 +30,6 @@ void bt_custom_validate(const struct bt_api_resource *resource, const struct bt_
  */
 void bt_custom_validate_default(const struct bt_custom_rules *rules, const struct bt_path *place,
 	const struct bt_json_value *schema, struct bt_field_errors *errors, uint64_t *lookups);
-/** As bt_custom_complete with set_defaults, for a value at a place below the root. */
-void bt_custom_complete_value(const struct bt_json_value *schema, const struct bt_path *place,
-	struct bt_json_value *value, struct bt_arena *arena, struct bt_json_value *problems,
-	uint64_t *lookups);
 /**
  * Largest number of comparisons of names or list items for one object, or for all defaults of a
  * definition; further ones are skipped.

@@ -148,18 +148,16 @@ static void check_number(struct checker *checker, const struct bt_path *place,
 {
 	double number = parse_double(value->text);
 	double bound;
-	if (number_at(schema, "maximum", &bound)) {
-		bool exclusive = bt_json_bool_at(schema, "exclusiveMaximum", false);
-		if (number > bound || (exclusive && number == bound)) {
-			add_body_error(checker, place, value, "should be less than %s%s",
-				exclusive ? "" : "or equal to ", bound_text(checker, bound));
-		}
-	}
-	if (number_at(schema, "minimum", &bound)) {
-		bool exclusive = bt_json_bool_at(schema, "exclusiveMinimum", false);
-		if (number < bound || (exclusive && number == bound)) {
-			add_body_error(checker, place, value, "should be greater than %s%s",
-				exclusive ? "" : "or equal to ", bound_text(checker, bound));
+	for (size_t i = 0; i < 2; i++) {
+		bool is_max = i == 0;
+		bool exclusive = bt_json_bool_at(
+			schema, is_max ? "exclusiveMaximum" : "exclusiveMinimum", false);
+		if (number_at(schema, is_max ? "maximum" : "minimum", &bound) &&
+			((is_max ? number > bound : number < bound) ||
+				(exclusive && number == bound))) {
+			add_body_error(checker, place, value, "should be %s than %s%s",
+				is_max ? "less" : "greater", exclusive ? "" : "or equal to ",
+				bound_text(checker, bound));
 		}
 	}
 	if (number_at(schema, "multipleOf", &bound) && bound > 0) {
@@ -759,7 +757,7 @@ void bt_custom_validate_default(const struct bt_custom_rules *rules, const struc
 	struct bt_arena *arena = errors->arena;
 	struct bt_json_value *value = bt_json_clone(arena, given, true);
 	struct bt_json_value *problems = bt_json_new(arena, BT_JSON_ARRAY);
-	bt_custom_complete_value(schema, place, value, arena, problems, lookups);
+	bt_custom_complete(schema, place, value, true, arena, problems, lookups);
 	struct checker checker = {
 		.rules = rules, .errors = errors, .lookups = *lookups, .cost_left = RULES_COST_MAX};
 	if (*lookups == 0) {

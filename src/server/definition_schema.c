@@ -254,24 +254,20 @@ static void check_map_keys(struct bt_field_errors *errors, const struct bt_path 
 				keys->elements[i], "entries must all be names of item properties");
 			continue;
 		}
-		if (bt_str_equal_c(type, "array") || bt_str_equal_c(type, "object")) {
-			bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(&key_at, "type"),
-				bt_json_find(key, "type"),
+		const struct bt_kinds_problem problems[] = {
+			{bt_str_equal_c(type, "array") || bt_str_equal_c(type, "object"),
+				BT_FIELD_INVALID, "type",
 				"must be a scalar type if parent array's x-kubernetes-list-type is "
-				"map");
-		}
-		if (!bt_text_set_has(&needed, name) && bt_json_find(key, "default") == NULL) {
-			bt_kinds_error(errors, BT_FIELD_REQUIRED, BT_PATH_NAME(&key_at, "default"),
-				NULL,
+				"map"},
+			{!bt_text_set_has(&needed, name) && bt_json_find(key, "default") == NULL,
+				BT_FIELD_REQUIRED, "default",
 				"this property is in x-kubernetes-list-map-keys, so it must have a "
-				"default or be a required property");
-		}
-		if (flag(key, "nullable") != NULL) {
-			bt_kinds_error(errors, BT_FIELD_FORBIDDEN,
-				BT_PATH_NAME(&key_at, "nullable"), NULL,
+				"default or be a required property"},
+			{flag(key, "nullable") != NULL, BT_FIELD_FORBIDDEN, "nullable",
 				"this property is in x-kubernetes-list-map-keys, so it cannot be "
-				"nullable");
-		}
+				"nullable"},
+		};
+		bt_kinds_add_problems(errors, &key_at, key, problems, BT_ARRAY_LENGTH(problems));
 	}
 	bt_text_set_finish(&names);
 	bt_text_set_finish(&needed);
@@ -449,7 +445,9 @@ static void check_structure(struct bt_field_errors *errors, const struct bt_path
 	const struct bt_json_value *properties = bt_json_object_at(schema, "properties");
 	const struct bt_json_value *items = bt_json_find(schema, "items");
 	const struct bt_json_value *additional = bt_json_find(schema, "additionalProperties");
-	bool is_array = bt_str_equal_c(bt_json_text_at(schema, "type"), "array");
+	struct bt_str type = bt_json_text_at(schema, "type");
+	bool is_array = bt_str_equal_c(type, "array");
+	bool is_embedded = flag(schema, "x-kubernetes-embedded-resource") != NULL;
 	bool keeps = flag(schema, "x-kubernetes-preserve-unknown-fields") != NULL;
 	if (errors->count >= PROBLEMS_MAX) {
 		return;
@@ -461,44 +459,31 @@ static void check_structure(struct bt_field_errors *errors, const struct bt_path
 				references[i]);
 		}
 	}
-	if (flag(schema, "uniqueItems") != NULL) {
-		bt_kinds_error(errors, BT_FIELD_FORBIDDEN, BT_PATH_NAME(place, "uniqueItems"), NULL,
+	const struct bt_kinds_problem problems[] = {
+		{flag(schema, "uniqueItems") != NULL, BT_FIELD_FORBIDDEN, "uniqueItems",
 			"uniqueItems cannot be set to true since the runtime complexity becomes "
-			"quadratic");
-	}
-	if (additional != NULL && properties->count != 0) {
-		bt_kinds_error(errors, BT_FIELD_FORBIDDEN,
-			BT_PATH_NAME(place, "additionalProperties"), NULL,
-			"additionalProperties and properties are mutual exclusive");
-	} else if (additional != NULL && additional->type == BT_JSON_BOOL && !additional->boolean) {
-		bt_kinds_error(errors, BT_FIELD_FORBIDDEN,
-			BT_PATH_NAME(place, "additionalProperties"), NULL,
-			"additionalProperties cannot be set to false");
-	}
-	if (flag(schema, "x-kubernetes-embedded-resource") != NULL) {
-		check_type(errors, place, schema, "object",
-			"if x-kubernetes-embedded-resource is true");
-		if (properties->count == 0 && !keeps) {
-			bt_kinds_error(errors, BT_FIELD_REQUIRED, BT_PATH_NAME(place, "properties"),
-				NULL,
-				"must not be empty if x-kubernetes-embedded-resource is true "
-				"without x-kubernetes-preserve-unknown-fields");
-		}
-	}
-	const struct bt_json_value *keeps_value =
-		bt_json_find(schema, "x-kubernetes-preserve-unknown-fields");
-	if (keeps_value != NULL && !keeps) {
-		bt_kinds_error(errors, BT_FIELD_INVALID,
-			BT_PATH_NAME(place, "x-kubernetes-preserve-unknown-fields"), keeps_value,
-			"must be true or undefined");
-	}
-	if (is_array && items == NULL) {
-		bt_kinds_error(errors, BT_FIELD_REQUIRED, BT_PATH_NAME(place, "items"), NULL,
-			"must be specified");
-	} else if (is_array && items->type == BT_JSON_ARRAY) {
-		bt_kinds_error(errors, BT_FIELD_FORBIDDEN, BT_PATH_NAME(place, "items"), NULL,
-			"items must be a schema object and not an array");
-	}
+			"quadratic"},
+		{additional != NULL && properties->count != 0, BT_FIELD_FORBIDDEN,
+			"additionalProperties",
+			"additionalProperties and properties are mutual exclusive"},
+		{additional != NULL && properties->count == 0 && additional->type == BT_JSON_BOOL &&
+				!additional->boolean,
+			BT_FIELD_FORBIDDEN, "additionalProperties",
+			"additionalProperties cannot be set to false"},
+		{is_embedded && !bt_str_equal_c(type, "object"),
+			type.length == 0 ? BT_FIELD_REQUIRED : BT_FIELD_INVALID, "type",
+			"must be object if x-kubernetes-embedded-resource is true"},
+		{is_embedded && properties->count == 0 && !keeps, BT_FIELD_REQUIRED, "properties",
+			"must not be empty if x-kubernetes-embedded-resource is true "
+			"without x-kubernetes-preserve-unknown-fields"},
+		{!keeps && bt_json_find(schema, "x-kubernetes-preserve-unknown-fields") != NULL,
+			BT_FIELD_INVALID, "x-kubernetes-preserve-unknown-fields",
+			"must be true or undefined"},
+		{is_array && items == NULL, BT_FIELD_REQUIRED, "items", "must be specified"},
+		{is_array && items != NULL && items->type == BT_JSON_ARRAY, BT_FIELD_FORBIDDEN,
+			"items", "items must be a schema object and not an array"},
+	};
+	bt_kinds_add_problems(errors, place, schema, problems, BT_ARRAY_LENGTH(problems));
 	check_merging(errors, place, schema);
 	check_rules(errors, place, schema);
 	for (uint32_t i = 0; i < properties->count; i++) {

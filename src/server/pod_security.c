@@ -608,17 +608,6 @@ static bool is_significant(const struct bt_json_value *old, const struct bt_json
 	return false;
 }
 
-/** Returns the pod, or the pod template of a workload; NULL: the object has none. */
-static const struct bt_json_value *pod_of(
-	const struct bt_call *call, const struct bt_json_value *object)
-{
-	const char *path = bt_call_pod_path(call);
-	if (path == NULL || path[0] == '\0') {
-		return path != NULL ? object : NULL;
-	}
-	return bt_json_object_at(object, path);
-}
-
 bool bt_pod_security_check(
 	struct bt_call *call, const struct bt_json_value *old, const struct bt_json_value *object)
 {
@@ -647,7 +636,8 @@ bool bt_pod_security_check(
 	if (stored == NULL || bt_str_find(bt_stored_text(stored), BT_STR(LABEL_PREFIX)) < 0) {
 		return true;
 	}
-	const struct bt_json_value *pod = pod_of(call, object);
+	const char *root;
+	const struct bt_json_value *pod = bt_call_pod(call, object, &root);
 	if (pod == NULL || (is_pod && old != NULL && !is_significant(old, pod))) {
 		return true;
 	}

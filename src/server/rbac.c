@@ -52,13 +52,6 @@ struct link {
 	uint32_t subject;
 };
 
-/** A committed change that the index does not contain yet. */
-struct note {
-	enum record_kind kind;
-	bool removed;
-	struct bt_stored *stored; /* shared */
-};
-
 struct bt_rbac {
 	struct bt_store *store;
 	uint32_t collections[RECORD_KIND_COUNT];
@@ -68,7 +61,6 @@ struct bt_rbac {
 	BT_VEC(uint32_t) free_links;
 	struct bt_map by_key;     /* key -> record */
 	struct bt_map by_subject; /* binding's namespace and subject -> link */
-	BT_VEC(struct note) notes;
 };
 
 static uint64_t hash_key(enum record_kind kind, struct bt_str key)
@@ -187,7 +179,7 @@ static void compile_binding(struct record *record, const struct bt_json_value *o
 					   : bt_api_key(arena, namespace_, record->role_name);
 }
 
-static void add_record(struct bt_rbac *rbac, enum record_kind kind, struct bt_stored *stored)
+static void add_record(struct bt_rbac *rbac, enum record_kind kind, const struct bt_stored *stored)
 {
 	struct record *record = BT_NEW(struct record);
 	struct bt_json_value *object;
@@ -242,37 +234,22 @@ static void remove_record(struct bt_rbac *rbac, uint32_t index)
 	free_record(record);
 }
 
-/**
- * Notes a change. apply_notes updates the index later, because the store calls this listener during
- * a commit.
- */
 static void record_change(void *context, const struct bt_store_change *change)
 {
 	struct bt_rbac *rbac = context;
 	for (uint32_t kind = 0; kind < RECORD_KIND_COUNT; kind++) {
-		if (rbac->collections[kind] == change->collection) {
-			struct note note = {(enum record_kind)kind,
-				change->type == BT_CHANGE_DELETED, bt_stored_share(change->after)};
-			bt_vec_push(&rbac->notes, note);
-			return;
+		if (rbac->collections[kind] != change->collection) {
+			continue;
 		}
-	}
-}
-
-static void apply_notes(struct bt_rbac *rbac)
-{
-	for (uint32_t i = 0; i < rbac->notes.count; i++) {
-		struct note *note = &rbac->notes.items[i];
-		uint32_t index = find_record(rbac, note->kind, bt_stored_key(note->stored));
+		uint32_t index =
+			find_record(rbac, (enum record_kind)kind, bt_stored_key(change->after));
 		if (index != UINT32_MAX) {
 			remove_record(rbac, index);
 		}
-		if (!note->removed) {
-			add_record(rbac, note->kind, note->stored);
+		if (change->type != BT_CHANGE_DELETED) {
+			add_record(rbac, (enum record_kind)kind, change->after);
 		}
-		bt_stored_release(note->stored);
 	}
-	rbac->notes.count = 0;
 }
 
 struct bt_rbac *bt_rbac_create(struct bt_api *api)
@@ -297,13 +274,9 @@ void bt_rbac_destroy(struct bt_rbac *rbac)
 		return;
 	}
 	bt_store_off_change(rbac->store, rbac);
-	for (uint32_t i = 0; i < rbac->notes.count; i++) {
-		bt_stored_release(rbac->notes.items[i].stored);
-	}
 	for (uint32_t i = 0; i < rbac->records.count; i++) {
 		free_record(rbac->records.items[i]);
 	}
-	bt_vec_finish(&rbac->notes);
 	bt_vec_finish(&rbac->records);
 	bt_vec_finish(&rbac->free_records);
 	bt_vec_finish(&rbac->links);
@@ -375,7 +348,6 @@ static struct matches find_matches(struct bt_rbac *rbac, const struct bt_user *u
 	struct bt_str namespace_, bool sorted, struct bt_arena *arena)
 {
 	struct matches matches = {0};
-	apply_notes(rbac);
 	for (int scope = 0; scope < (namespace_.length != 0 ? 2 : 1); scope++) {
 		struct bt_str in = scope == 0 ? BT_STR("") : namespace_;
 		add_matches(rbac, in, false, user->name, arena, &matches);
@@ -600,7 +572,6 @@ bool bt_rbac_role_rules(struct bt_rbac *rbac, struct bt_str namespace_, bool is_
 	struct bt_str name, struct bt_arena *arena, const struct bt_policy_rule **out_rules,
 	uint32_t *out_count)
 {
-	apply_notes(rbac);
 	uint32_t index = find_record(rbac, is_cluster_role ? RECORD_CLUSTER_ROLE : RECORD_ROLE,
 		is_cluster_role ? name : bt_api_key(arena, namespace_, name));
 	if (index == UINT32_MAX) {

@@ -169,29 +169,32 @@ static void warn_about_containers(
 	scan->ports = (struct bt_text_set){0};
 }
 
-const char *bt_call_pod_path(const struct bt_call *call)
+const struct bt_json_value *bt_call_pod(
+	const struct bt_call *call, const struct bt_json_value *object, const char **out_root)
 {
 	const struct bt_api_resource *resource = call->write.resource;
+	const char *path = NULL;
+	*out_root = "";
 	if (resource == call->api->pods) {
-		return "";
+		return object;
 	}
 	if (bt_str_has_word(BT_STR("replicationcontrollers deployments.apps replicasets.apps "
 				   "statefulsets.apps daemonsets.apps jobs.batch"),
 		    bt_resource_qualified(resource, call->arena))) {
-		return "spec.template";
+		path = "spec.template";
+	} else if (bt_str_equal_c(bt_str_from(resource->kind), "CronJob")) {
+		path = "spec.jobTemplate.spec.template";
+	} else if (strcmp(resource->kind, "PodTemplate") == 0) {
+		path = "template";
+	} else {
+		return NULL;
 	}
-	if (bt_str_equal_c(bt_str_from(resource->kind), "CronJob")) {
-		return "spec.jobTemplate.spec.template";
-	}
-	return strcmp(resource->kind, "PodTemplate") == 0 ? "template" : NULL;
+	*out_root = bt_arena_printf(call->arena, "%s.", path).data;
+	return bt_json_object_at(object, path);
 }
 
-static void warn_about_pod(
-	struct bt_call *call, const char *path, const struct bt_json_value *object)
+static void warn_about_pod(struct bt_call *call, const char *root, const struct bt_json_value *pod)
 {
-	bool is_pod = path[0] == '\0';
-	const struct bt_json_value *pod = is_pod ? object : bt_json_object_at(object, path);
-	const char *root = is_pod ? "" : bt_arena_printf(call->arena, "%s.", path).data;
 	struct scan scan = {.call = call, .root = root};
 	const struct bt_json_value *spec = bt_json_object_at(pod, "spec");
 	warn_about_keys(&scan, "spec.nodeSelector", bt_json_object_at(spec, "nodeSelector"), labels,
@@ -212,27 +215,28 @@ static void warn_about_pod(
 
 static void warn_about_service(struct bt_call *call, const struct bt_json_value *spec)
 {
-	struct bt_str type = bt_kinds_text(spec, "type");
 	bool is_headless = bt_str_equal_c(bt_kinds_text(spec, "clusterIP"), "None");
-	bool is_external = bt_str_equal_c(type, "ExternalName");
+	bool is_external = bt_str_equal_c(bt_kinds_text(spec, "type"), "ExternalName");
 	bool has_affinity = bt_str_equal_c(bt_kinds_text(spec, "sessionAffinity"), "ClientIP");
 	bool has_ips = bt_json_array_at(spec, "externalIPs")->count != 0;
-	if (is_headless && bt_kinds_text(spec, "loadBalancerIP").length != 0) {
-		bt_call_warn(call, "spec.loadBalancerIP is ignored for headless services");
-	}
-	if (is_headless && has_ips) {
-		bt_call_warn(call, "spec.externalIPs is ignored for headless services");
-	}
-	if (is_headless && has_affinity) {
-		bt_call_warn(call, "spec.SessionAffinity is ignored for headless services");
-	}
-	if (is_external && has_ips) {
-		bt_call_warn(
-			call, "spec.externalIPs is ignored when spec.type is \"ExternalName\"");
-	}
-	if (!is_external && bt_kinds_text(spec, "externalName").length != 0) {
-		bt_call_warn(call,
-			"spec.externalName is ignored when spec.type is not \"ExternalName\"");
+	const struct {
+		bool holds;
+		const char *text;
+	} rows[] = {
+		{is_headless && bt_kinds_text(spec, "loadBalancerIP").length != 0,
+			"spec.loadBalancerIP is ignored for headless services"},
+		{is_headless && has_ips, "spec.externalIPs is ignored for headless services"},
+		{is_headless && has_affinity,
+			"spec.SessionAffinity is ignored for headless services"},
+		{is_external && has_ips,
+			"spec.externalIPs is ignored when spec.type is \"ExternalName\""},
+		{!is_external && bt_kinds_text(spec, "externalName").length != 0,
+			"spec.externalName is ignored when spec.type is not \"ExternalName\""},
+	};
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
+		if (rows[i].holds) {
+			bt_call_warn(call, "%s", rows[i].text);
+		}
 	}
 }
 
@@ -248,8 +252,9 @@ void bt_call_warn_about(
 				bt_json_same(bt_json_object_at(old, "spec"), spec)))) {
 		return;
 	}
-	const char *path = bt_call_pod_path(call);
-	if (path != NULL) {
+	const char *root;
+	const struct bt_json_value *pod = bt_call_pod(call, object, &root);
+	if (pod != NULL) {
 		struct bt_str name = bt_kinds_text(bt_kinds_object(object, "metadata"), "name");
 		if (old == NULL && !bt_kinds_is_label(name) &&
 			!bt_str_has_word(BT_STR("StatefulSet DaemonSet PodTemplate"),
@@ -259,12 +264,12 @@ void bt_call_warn_about(
 			bt_call_warn(call,
 				"metadata.name: this is used in %s, which can result in surprising "
 				"behavior; a DNS label is recommended: [%s%s%s]",
-				path[0] == '\0' ? "the Pod's hostname" : "Pod names and hostnames",
+				pod == object ? "the Pod's hostname" : "Pod names and hostnames",
 				is_long ? "must be no more than 63 characters" : "",
 				is_long && has_dots ? " " : "",
 				has_dots ? "must not contain dots" : "");
 		}
-		warn_about_pod(call, path, object);
+		warn_about_pod(call, root, pod);
 	} else if (resource->group[0] == '\0' && strcmp(resource->name, "services") == 0) {
 		warn_about_service(call, spec);
 	} else if (strcmp(resource->name, "ingresses") == 0 && old == NULL &&

@@ -85,8 +85,12 @@ void bt_call_warn(struct bt_call *call, const char *format, ...);
  */
 void bt_call_warn_about(
 	struct bt_call *call, const struct bt_json_value *old, const struct bt_json_value *object);
-/** Returns the path of the pod template of the call's kind; "": a pod; NULL: it has none. */
-const char *bt_call_pod_path(const struct bt_call *call);
+/**
+ * Returns the object if it is a pod, or its pod template; NULL: its kind has none. *out_root: the
+ * path of the result with a dot at its end, or "".
+ */
+const struct bt_json_value *bt_call_pod(
+	const struct bt_call *call, const struct bt_json_value *object, const char **out_root);
 /** Fails with 404 for the call's object. */
 void bt_call_not_found(struct bt_call *call);
 /** Returns the call's stored object, borrowed; NULL: not found, and the call fails with 404. */

@@ -28,6 +28,22 @@ void bt_kinds_error(struct bt_field_errors *errors, enum bt_field_error_type typ
 	bt_strbuf_finish(&detail);
 }
 
+void bt_kinds_add_problems(struct bt_field_errors *errors, const struct bt_path *place,
+	const struct bt_json_value *object, const struct bt_kinds_problem *problems, size_t count)
+{
+	for (size_t i = 0; i < count; i++) {
+		const char *path = problems[i].path;
+		const struct bt_json_value *value =
+			path != NULL ? bt_json_find_path(object, path) : object;
+		if (problems[i].is_there) {
+			bt_kinds_error(errors, problems[i].type,
+				path != NULL ? BT_PATH_NAME(place, path) : place,
+				problems[i].type == BT_FIELD_INVALID ? value : NULL, "%s",
+				problems[i].text);
+		}
+	}
+}
+
 void bt_kinds_error_required(struct bt_field_errors *errors, const struct bt_path *place)
 {
 	bt_kinds_error(errors, BT_FIELD_REQUIRED, place, NULL, "%s", "");
@@ -53,6 +69,21 @@ void bt_kinds_default_int(
 {
 	if (bt_json_find(object, name) == NULL) {
 		bt_json_set_int64(arena, object, name, value);
+	}
+}
+
+void bt_kinds_default_map(struct bt_arena *arena, struct bt_json_value *target, const char *name,
+	const struct bt_json_value *source)
+{
+	for (uint32_t i = 0; source != NULL && i < source->count; i++) {
+		struct bt_json_value *map = bt_json_ensure_object(arena, target, name);
+		if (map->count == BT_KINDS_RESOURCES_MAX) {
+			return;
+		}
+		if (bt_json_get(map, source->members[i].name) == NULL) {
+			bt_json_set(arena, map, source->members[i].name,
+				bt_json_clone(arena, source->members[i].value, false));
+		}
 	}
 }
 
@@ -167,22 +198,17 @@ void bt_kinds_check_port_name(struct bt_field_errors *errors, const struct bt_pa
 		has_other |= !is_letter && !is_dash && (name.data[i] < '0' || name.data[i] > '9');
 		has_pair |= is_dash && i != 0 && name.data[i - 1] == '-';
 	}
-	const struct {
-		bool is_broken;
-		const char *rule;
-	} rules[] = {
-		{name.length > 15, "must be no more than 15 characters"},
-		{has_other,
+	const struct bt_kinds_problem problems[] = {
+		{name.length > 15, BT_FIELD_INVALID, NULL, "must be no more than 15 characters"},
+		{has_other, BT_FIELD_INVALID, NULL,
 			"must contain only alpha-numeric characters (a-z, 0-9), and hyphens (-)"},
-		{!has_letter, "must contain at least one letter (a-z)"},
-		{has_pair, "must not contain consecutive hyphens"},
+		{!has_letter, BT_FIELD_INVALID, NULL, "must contain at least one letter (a-z)"},
+		{has_pair, BT_FIELD_INVALID, NULL, "must not contain consecutive hyphens"},
 		{bt_str_has_prefix(name, BT_STR("-")) || bt_str_has_suffix(name, BT_STR("-")),
-			"must not begin or end with a hyphen"},
+			BT_FIELD_INVALID, NULL, "must not begin or end with a hyphen"},
 	};
-	for (uint32_t i = 0; name.length != 0 && i < BT_ARRAY_LENGTH(rules); i++) {
-		if (rules[i].is_broken) {
-			bt_kinds_error(errors, BT_FIELD_INVALID, place, value, "%s", rules[i].rule);
-		}
+	if (name.length != 0) {
+		bt_kinds_add_problems(errors, place, value, problems, BT_ARRAY_LENGTH(problems));
 	}
 }
 

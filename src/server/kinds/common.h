@@ -18,6 +18,16 @@
 BT_PRINTF(5, 6)
 void bt_kinds_error(struct bt_field_errors *errors, enum bt_field_error_type type,
 	const struct bt_path *place, const struct bt_json_value *value, const char *format, ...);
+/** An error of an object that may be there. */
+struct bt_kinds_problem {
+	bool is_there;
+	enum bt_field_error_type type;
+	const char *path; /* in the object; NULL: the object itself */
+	const char *text;
+};
+/** Adds the errors that are there; "Invalid value" shows the value at the path. */
+void bt_kinds_add_problems(struct bt_field_errors *errors, const struct bt_path *place,
+	const struct bt_json_value *object, const struct bt_kinds_problem *problems, size_t count);
 /** Adds "Required value". */
 void bt_kinds_error_required(struct bt_field_errors *errors, const struct bt_path *place);
 
@@ -29,6 +39,12 @@ void bt_kinds_default_str(
 	struct bt_arena *arena, struct bt_json_value *object, const char *name, struct bt_str text);
 void bt_kinds_default_int(
 	struct bt_arena *arena, struct bt_json_value *object, const char *name, int64_t value);
+/**
+ * Copies to target.name the entries of the map `source` that it lacks, unless it has
+ * BT_KINDS_RESOURCES_MAX entries. source: may be NULL.
+ */
+void bt_kinds_default_map(struct bt_arena *arena, struct bt_json_value *target, const char *name,
+	const struct bt_json_value *source);
 /** Returns the member if it is an object, else NULL. */
 struct bt_json_value *bt_kinds_object(const struct bt_json_value *object, const char *name);
 /** Returns the text of a member; "" if the member is missing or not a text. */

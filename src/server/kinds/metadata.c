@@ -58,26 +58,22 @@ void bt_kinds_check_name(struct bt_field_errors *errors, const struct bt_path *p
 		bt_kinds_error(errors, BT_FIELD_INVALID, place, value,
 			"must be no more than %u characters", bytes_max);
 	}
-	bool is_dots = bt_str_equal_c(name, ".") || bt_str_equal_c(name, "..");
-	const struct {
-		enum bt_name_rule rule;
-		bool is_broken;
-		const char *text;
-	} rows[] = {
-		{BT_NAME_SUBDOMAIN, !bt_label_prefix_matches(name), bt_dns1123_subdomain_rule},
-		{BT_NAME_LABEL, !looks_like_label(name), bt_dns1123_label_rule},
-		{BT_NAME_SERVICE,
-			!looks_like_label(name) || (name.length != 0 && bt_is_digit(name.data[0])),
-			bt_dns1035_label_rule},
-		{BT_NAME_PATH, is_dots, name.length == 1 ? "may not be '.'" : "may not be '..'"},
-		{BT_NAME_PATH, bt_str_find_char(name, '/') >= 0, "may not contain '/'"},
-		{BT_NAME_PATH, bt_str_find_char(name, '%') >= 0, "may not contain '%'"},
+	bool is_path = rule == BT_NAME_PATH;
+	const struct bt_kinds_problem problems[] = {
+		{rule == BT_NAME_SUBDOMAIN && !bt_label_prefix_matches(name), BT_FIELD_INVALID,
+			NULL, bt_dns1123_subdomain_rule},
+		{rule == BT_NAME_LABEL && !looks_like_label(name), BT_FIELD_INVALID, NULL,
+			bt_dns1123_label_rule},
+		{rule == BT_NAME_SERVICE && (!looks_like_label(name) || bt_is_digit(name.data[0])),
+			BT_FIELD_INVALID, NULL, bt_dns1035_label_rule},
+		{is_path && bt_str_equal_c(name, "."), BT_FIELD_INVALID, NULL, "may not be '.'"},
+		{is_path && bt_str_equal_c(name, ".."), BT_FIELD_INVALID, NULL, "may not be '..'"},
+		{is_path && bt_str_find_char(name, '/') >= 0, BT_FIELD_INVALID, NULL,
+			"may not contain '/'"},
+		{is_path && bt_str_find_char(name, '%') >= 0, BT_FIELD_INVALID, NULL,
+			"may not contain '%'"},
 	};
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
-		if (rows[i].rule == rule && rows[i].is_broken) {
-			bt_kinds_error(errors, BT_FIELD_INVALID, place, value, "%s", rows[i].text);
-		}
-	}
+	bt_kinds_add_problems(errors, place, value, problems, BT_ARRAY_LENGTH(problems));
 }
 
 void bt_kinds_check_domain(struct bt_field_errors *errors, const struct bt_path *place,

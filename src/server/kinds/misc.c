@@ -148,32 +148,18 @@ const struct bt_strategy bt_strategy_secret = {.set_defaults = default_secret};
 
 /** --- LimitRange --- */
 
-/** Copies to item[name] the members of item[from] that item[name] lacks. */
-static void fill_from(
-	struct bt_arena *arena, struct bt_json_value *item, const char *name, const char *from)
-{
-	const struct bt_json_value *source = bt_kinds_object(item, from);
-	for (uint32_t i = 0; source != NULL && i < source->count; i++) {
-		struct bt_json_value *target = bt_json_ensure_object(arena, item, name);
-		if (target->count == BT_KINDS_RESOURCES_MAX) {
-			return;
-		}
-		if (bt_json_get(target, source->members[i].name) == NULL) {
-			bt_json_set(arena, target, source->members[i].name,
-				bt_json_clone(arena, source->members[i].value, false));
-		}
-	}
-}
-
 static void default_limit_range(const struct bt_write *write, struct bt_json_value *object)
 {
 	const struct bt_json_value *limits = bt_json_array_at(object, "spec.limits");
 	for (uint32_t i = 0; i < limits->count; i++) {
 		struct bt_json_value *item = limits->elements[i];
 		if (bt_str_equal_c(bt_kinds_text(item, "type"), "Container")) {
-			fill_from(write->arena, item, "default", "max");
-			fill_from(write->arena, item, "defaultRequest", "default");
-			fill_from(write->arena, item, "defaultRequest", "min");
+			bt_kinds_default_map(
+				write->arena, item, "default", bt_kinds_object(item, "max"));
+			bt_kinds_default_map(write->arena, item, "defaultRequest",
+				bt_kinds_object(item, "default"));
+			bt_kinds_default_map(
+				write->arena, item, "defaultRequest", bt_kinds_object(item, "min"));
 		}
 	}
 }

@@ -34,16 +34,7 @@ static void default_container(struct bt_arena *arena, struct bt_json_value *cont
 	bt_kinds_round_quantities(arena, bt_kinds_object(resources, "requests"));
 	/* Requests default to limits only in pods: a template stays as written. */
 	if (!is_template && limits != NULL && limits->count <= BT_KINDS_RESOURCES_MAX) {
-		/* Adds to resources.requests the resources that have only a limit. */
-		for (uint32_t i = 0; i < limits->count; i++) {
-			const struct bt_json_member *limit = &limits->members[i];
-			struct bt_json_value *requests =
-				bt_json_ensure_object(arena, resources, "requests");
-			if (bt_json_get(requests, limit->name) == NULL) {
-				bt_json_set(arena, requests, limit->name,
-					bt_json_clone(arena, limit->value, false));
-			}
-		}
+		bt_kinds_default_map(arena, resources, "requests", limits);
 	}
 	/* With hostNetwork a container port is also the host port. */
 	for (uint32_t i = 0; host_network && !is_template && i < ports->count; i++) {
