@@ -52,7 +52,7 @@ static void bench_list(const struct bt_list_request *request, const char *title)
 	double longest = 0;
 	uint64_t bytes = 0;
 
-	if (bt_list_open(request, &arena, &list, &failure) != 0) {
+	if (!bt_list_open(request, &arena, &list, &failure)) {
 		(void)fprintf(stderr, "%.*s\n", BT_STR_ARG(failure.message));
 		exit(1);
 	}
@@ -91,7 +91,7 @@ static void bench_watches(const struct bt_list_request *request, struct bt_store
 	(void)snprintf(rv, sizeof(rv), "%llu", (unsigned long long)bt_store_rv(store));
 	own.parameters.resource_version = bt_str_from(rv);
 	for (uint32_t i = 0; i < count; i++) {
-		if (bt_watch_open(&own, 0, &arena, &watches[i], &failure) != 0) {
+		if (!bt_watch_open(&own, 0, &arena, &watches[i], &failure)) {
 			exit(1);
 		}
 	}

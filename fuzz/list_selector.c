@@ -40,12 +40,11 @@ static void try_token(struct bt_str text, struct bt_arena *arena)
 	struct bt_list_token token;
 	struct bt_list_token again;
 
-	if (bt_list_token_read(text, &token, arena, &failure) != 0) {
+	if (!bt_list_token_read(text, &token, arena, &failure)) {
 		BT_ASSERT(failure.code == 400);
 		return;
 	}
-	BT_ASSERT(bt_list_token_read(bt_list_token_write(&token, arena), &again, arena, &failure) ==
-			0 &&
+	BT_ASSERT(bt_list_token_read(bt_list_token_write(&token, arena), &again, arena, &failure) &&
 		again.rv == token.rv);
 }
 
@@ -58,7 +57,7 @@ static void try_selection(struct bt_store *store, const struct bt_api_resource *
 	struct bt_selection selection;
 
 	if (bt_selection_parse(
-		    &selection, resource, BT_STR(""), labels, fields, &arena, &failure) == 0) {
+		    &selection, resource, BT_STR(""), labels, fields, &arena, &failure)) {
 		(void)bt_selection_matches(&selection, stored);
 		(void)bt_selection_matches(&selection,
 			bt_store_put(store, collection, BT_STR("a/b"), BT_STR("{}"), 0));

@@ -52,7 +52,7 @@ struct bt_json_value *bt_failure_document(const struct bt_failure *failure, stru
 	return status;
 }
 
-uint16_t bt_fail(struct bt_failure *out, struct bt_arena *arena, uint16_t code, const char *reason,
+bool bt_fail(struct bt_failure *out, struct bt_arena *arena, uint16_t code, const char *reason,
 	const char *format, ...)
 {
 	va_list arguments;
@@ -61,11 +61,10 @@ uint16_t bt_fail(struct bt_failure *out, struct bt_arena *arena, uint16_t code, 
 		.reason = reason,
 		.message = bt_failure_vprintf(arena, format, arguments)};
 	va_end(arguments);
-	return code;
+	return false;
 }
 
-uint16_t bt_fail_bad_request(
-	struct bt_failure *out, struct bt_arena *arena, const char *format, ...)
+bool bt_fail_bad_request(struct bt_failure *out, struct bt_arena *arena, const char *format, ...)
 {
 	va_list arguments;
 	va_start(arguments, format);
@@ -73,7 +72,7 @@ uint16_t bt_fail_bad_request(
 		.reason = "BadRequest",
 		.message = bt_failure_vprintf(arena, format, arguments)};
 	va_end(arguments);
-	return 400;
+	return false;
 }
 
 /** Sets name, group and kind of the details. The kind is the resource's name, such as "pods". */
@@ -85,28 +84,28 @@ static void set_details(
 	out->kind = bt_str_from(resource->name);
 }
 
-uint16_t bt_fail_not_found(struct bt_failure *out, struct bt_arena *arena,
+bool bt_fail_not_found(struct bt_failure *out, struct bt_arena *arena,
 	const struct bt_api_resource *resource, struct bt_str name)
 {
 	struct bt_str qualified = bt_resource_qualified(resource, arena);
-	uint16_t code = bt_fail(out, arena, 404, "NotFound", "%.*s \"%.*s\" not found",
-		BT_STR_ARG(qualified), BT_STR_ARG(name));
+	(void)bt_fail(out, arena, 404, "NotFound", "%.*s \"%.*s\" not found", BT_STR_ARG(qualified),
+		BT_STR_ARG(name));
 	set_details(out, resource, name);
-	return code;
+	return false;
 }
 
-uint16_t bt_fail_conflict(struct bt_failure *out, struct bt_arena *arena,
+bool bt_fail_conflict(struct bt_failure *out, struct bt_arena *arena,
 	const struct bt_api_resource *resource, struct bt_str name, struct bt_str text)
 {
 	struct bt_str qualified = bt_resource_qualified(resource, arena);
-	uint16_t code = bt_fail(out, arena, 409, "Conflict",
+	(void)bt_fail(out, arena, 409, "Conflict",
 		"Operation cannot be fulfilled on %.*s \"%.*s\": %.*s", BT_STR_ARG(qualified),
 		BT_STR_ARG(name), BT_STR_ARG(text));
 	set_details(out, resource, name);
-	return code;
+	return false;
 }
 
-uint16_t bt_fail_forbidden(struct bt_failure *out, struct bt_arena *arena,
+bool bt_fail_forbidden(struct bt_failure *out, struct bt_arena *arena,
 	const struct bt_api_resource *resource, struct bt_str name, struct bt_str text)
 {
 	struct bt_str qualified = bt_resource_qualified(resource, arena);
@@ -114,10 +113,10 @@ uint16_t bt_fail_forbidden(struct bt_failure *out, struct bt_arena *arena,
 		qualified = bt_arena_printf(
 			arena, "%.*s \"%.*s\"", BT_STR_ARG(qualified), BT_STR_ARG(name));
 	}
-	uint16_t code = bt_fail(out, arena, 403, "Forbidden", "%.*s is forbidden: %.*s",
+	(void)bt_fail(out, arena, 403, "Forbidden", "%.*s is forbidden: %.*s",
 		BT_STR_ARG(qualified), BT_STR_ARG(text));
 	set_details(out, resource, name);
-	return code;
+	return false;
 }
 
 /** --- validation --- */
@@ -173,7 +172,7 @@ void bt_field_errors_add(struct bt_field_errors *errors, enum bt_field_error_typ
 	errors->count++;
 }
 
-uint16_t bt_fail_invalid(struct bt_failure *out, struct bt_arena *arena, struct bt_str group,
+bool bt_fail_invalid(struct bt_failure *out, struct bt_arena *arena, struct bt_str group,
 	struct bt_str kind, struct bt_str name, const struct bt_field_errors *errors)
 {
 	struct bt_strbuf text = {0};
@@ -214,13 +213,13 @@ uint16_t bt_fail_invalid(struct bt_failure *out, struct bt_arena *arena, struct 
 	const char *open = reported_count > 1 ? "[" : "";
 	const char *close = reported_count > 1 ? "]" : "";
 	struct bt_str all = bt_strbuf_str(&text);
-	uint16_t code = bt_fail(out, arena, 422, "Invalid",
-		"%.*s%s%.*s \"%.*s\" is invalid: %s%.*s%s", BT_STR_ARG(kind), dot,
-		BT_STR_ARG(group), BT_STR_ARG(name), open, BT_STR_ARG(all), close);
+	(void)bt_fail(out, arena, 422, "Invalid", "%.*s%s%.*s \"%.*s\" is invalid: %s%.*s%s",
+		BT_STR_ARG(kind), dot, BT_STR_ARG(group), BT_STR_ARG(name), open, BT_STR_ARG(all),
+		close);
 	bt_strbuf_finish(&text);
 	out->name = name;
 	out->group = group;
 	out->kind = kind;
 	out->causes = causes;
-	return code;
+	return false;
 }

@@ -47,25 +47,24 @@ struct bt_str bt_failure_vprintf(struct bt_arena *arena, const char *format, va_
 struct bt_str bt_failure_quoted(struct bt_arena *arena, struct bt_str text);
 
 /**
- * The functions bt_fail* set *out and return out->code; texts are in the arena or borrowed. bt_fail
+ * The functions bt_fail* set *out and return false; texts are in the arena or borrowed. bt_fail
  * formats the message and leaves the details empty.
  */
 BT_PRINTF(5, 6)
-uint16_t bt_fail(struct bt_failure *out, struct bt_arena *arena, uint16_t code, const char *reason,
+bool bt_fail(struct bt_failure *out, struct bt_arena *arena, uint16_t code, const char *reason,
 	const char *format, ...);
 /** Fails with 404 `pods "x" not found` and details. */
-uint16_t bt_fail_not_found(struct bt_failure *out, struct bt_arena *arena,
+bool bt_fail_not_found(struct bt_failure *out, struct bt_arena *arena,
 	const struct bt_api_resource *resource, struct bt_str name);
 /** Fails with 409 `Operation cannot be fulfilled on pods "x": <text>`. */
-uint16_t bt_fail_conflict(struct bt_failure *out, struct bt_arena *arena,
+bool bt_fail_conflict(struct bt_failure *out, struct bt_arena *arena,
 	const struct bt_api_resource *resource, struct bt_str name, struct bt_str text);
 /** Fails with 403 `pods "x" is forbidden: <text>`. */
-uint16_t bt_fail_forbidden(struct bt_failure *out, struct bt_arena *arena,
+bool bt_fail_forbidden(struct bt_failure *out, struct bt_arena *arena,
 	const struct bt_api_resource *resource, struct bt_str name, struct bt_str text);
 /** Fails with 400 BadRequest and the formatted message. */
 BT_PRINTF(3, 4)
-uint16_t bt_fail_bad_request(
-	struct bt_failure *out, struct bt_arena *arena, const char *format, ...);
+bool bt_fail_bad_request(struct bt_failure *out, struct bt_arena *arena, const char *format, ...);
 
 /** --- validation --- */
 
@@ -104,6 +103,6 @@ void bt_field_errors_add(struct bt_field_errors *errors, enum bt_field_error_typ
  * Fails with 422 Invalid `<Kind>[.<group>] "<name>" is invalid: ...` and the errors as causes.
  * kind: "Pod", for example.
  */
-uint16_t bt_fail_invalid(struct bt_failure *out, struct bt_arena *arena, struct bt_str group,
+bool bt_fail_invalid(struct bt_failure *out, struct bt_arena *arena, struct bt_str group,
 	struct bt_str kind, struct bt_str name, const struct bt_field_errors *errors);
 #endif

@@ -406,8 +406,7 @@ static bool write_options(struct bt_front_call *call)
 	const char *kind = call->verb == BT_VERB_CREATE ? "CreateOptions"
 		: call->verb == BT_VERB_UPDATE          ? "UpdateOptions"
 							: "PatchOptions";
-	if (bt_query_write_options(&call->query, kind, &call->arena, &call->api, &call->failure) !=
-		0) {
+	if (!bt_query_write_options(&call->query, kind, &call->arena, &call->api, &call->failure)) {
 		return false;
 	}
 	struct bt_str agent = call->front->wire->header(call->exchange, "User-Agent");
@@ -469,7 +468,7 @@ static void open_list(void *context)
 	struct bt_front_call *call = context;
 	struct bt_list_request request = list_request(call);
 	call->wait = NULL;
-	if (bt_list_open(&request, &call->arena, &call->list, &call->failure) != 0) {
+	if (!bt_list_open(&request, &call->arena, &call->list, &call->failure)) {
 		bt_front_send_failure(call);
 	} else if (request.deletion != NULL) {
 		delete_some(call);
@@ -488,8 +487,8 @@ static void open_watch(void *context)
 	if (bt_front_refuse_further(call)) {
 		return;
 	}
-	if (bt_watch_open(&request, bt_loop_now_ns(front->loop), &call->arena, &watch,
-		    &call->failure) != 0) {
+	if (!bt_watch_open(
+		    &request, bt_loop_now_ns(front->loop), &call->arena, &watch, &call->failure)) {
 		bt_front_send_failure(call);
 		return;
 	}
@@ -513,8 +512,8 @@ static bool choose_encoding(struct bt_front_call *call)
 				   "application/vnd.kubernetes.protobuf");
 	}
 	return call->encoding.view != BT_VIEW_TABLE ||
-		bt_query_include_object(&call->query, &call->arena, &call->encoding.include_object,
-			&call->failure) == 0;
+		bt_query_include_object(
+			&call->query, &call->arena, &call->encoding.include_object, &call->failure);
 }
 
 /** Performs the request and answers it, now or later; false: sets call->failure. */
@@ -555,7 +554,7 @@ static bool serve(struct bt_front_call *call)
 	}
 	switch (call->verb) {
 	case BT_VERB_GET:
-		if (bt_get_check_rv(list->resource_version, &call->arena, &call->failure) != 0) {
+		if (!bt_get_check_rv(list->resource_version, &call->arena, &call->failure)) {
 			return false;
 		}
 		await(call, bt_get_future_rv(api, list->resource_version), on_get_reached);
@@ -573,10 +572,10 @@ static bool serve(struct bt_front_call *call)
 	case BT_VERB_DELETE_COLLECTION:
 		if (!read_media(call, &media) || !decode(call, media, &options) ||
 			(options == NULL &&
-				bt_query_delete_options(&call->query, &call->arena, &options,
-					&call->failure) != 0) ||
-			bt_delete_options_read(options, &call->arena, &call->api, &call->failure) !=
-				0) {
+				!bt_query_delete_options(
+					&call->query, &call->arena, &options, &call->failure)) ||
+			!bt_delete_options_read(
+				options, &call->arena, &call->api, &call->failure)) {
 			return false;
 		}
 		if (call->verb == BT_VERB_DELETE) {

@@ -184,16 +184,14 @@ bool bt_list_delete(struct bt_list *list, struct bt_failure *out_failure)
 
 /* --- opening --- */
 
-static uint16_t set_page(struct bt_list *list, const struct bt_list_request *request,
+static bool set_page(struct bt_list *list, const struct bt_list_request *request,
 	struct bt_arena *arena, struct bt_failure *out_failure)
 {
 	struct bt_list_token token;
 	uint64_t current = bt_store_rv(bt_api_store(request->api));
-	uint16_t code =
-		bt_list_token_read(request->parameters.continue_token, &token, arena, out_failure);
 
-	if (code != 0) {
-		return code;
+	if (!bt_list_token_read(request->parameters.continue_token, &token, arena, out_failure)) {
+		return false;
 	}
 	list->start = bt_arena_printf(&list->arena, "%.*s%.*s", BT_STR_ARG(list->selection.prefix),
 		BT_STR_ARG(token.start));
@@ -207,10 +205,10 @@ static uint16_t set_page(struct bt_list *list, const struct bt_list_request *req
 	if (list->metadata.rv > current || list->metadata.rv < compacted || !begin_walk(list)) {
 		return bt_fail_token_expired(out_failure, arena, &token);
 	}
-	return 0;
+	return true;
 }
 
-static uint16_t set_state(struct bt_list *list, const struct bt_list_options *options,
+static bool set_state(struct bt_list *list, const struct bt_list_options *options,
 	struct bt_arena *arena, struct bt_failure *out_failure)
 {
 	uint64_t current = bt_store_rv(bt_api_store(list->request.api));
@@ -219,31 +217,23 @@ static uint16_t set_state(struct bt_list *list, const struct bt_list_options *op
 		return bt_fail_future_rv(out_failure, arena, options->rv, current);
 	}
 	list->metadata.rv = options->match == BT_RV_MATCH_EXACT ? options->rv : current;
-	if (!begin_walk(list)) {
-		return bt_fail(out_failure, arena, 410, "Expired",
+	return begin_walk(list) ||
+		bt_fail(out_failure, arena, 410, "Expired",
 			"The resourceVersion for the provided list is too old.");
-	}
-	return 0;
 }
 
-static uint16_t open_list(struct bt_list *list, const struct bt_list_request *request,
+static bool open_list(struct bt_list *list, const struct bt_list_request *request,
 	struct bt_arena *arena, struct bt_failure *out_failure)
 {
 	struct bt_list_options options;
-	uint16_t code =
-		bt_list_options_parse(&request->parameters, false, &options, arena, out_failure);
-
-	if (code != 0) {
-		return code;
-	}
-	code = bt_selection_parse(&list->selection, request->resource, request->namespace_,
-		request->parameters.label_selector, request->parameters.field_selector, arena,
-		out_failure);
-	if (code != 0) {
-		return code;
-	}
 	const struct bt_selection *selection = &list->selection;
 
+	if (!bt_list_options_parse(&request->parameters, false, &options, arena, out_failure) ||
+		!bt_selection_parse(&list->selection, request->resource, request->namespace_,
+			request->parameters.label_selector, request->parameters.field_selector,
+			arena, out_failure)) {
+		return false;
+	}
 	list->prefix = selection->prefix;
 	if (selection->name.data != NULL &&
 		(selection->prefix.length != 0 || !list->request.resource->namespaced)) {
@@ -255,7 +245,7 @@ static uint16_t open_list(struct bt_list *list, const struct bt_list_request *re
 		list->prefix = BT_STR("\x7f");
 	}
 	if (request->deletion != NULL) {
-		return 0;
+		return true;
 	}
 	list->limit = options.limit;
 	return request->parameters.continue_token.length != 0
@@ -263,7 +253,7 @@ static uint16_t open_list(struct bt_list *list, const struct bt_list_request *re
 		: set_state(list, &options, arena, out_failure);
 }
 
-uint16_t bt_list_open(const struct bt_list_request *request, struct bt_arena *arena,
+bool bt_list_open(const struct bt_list_request *request, struct bt_arena *arena,
 	struct bt_list **out_list, struct bt_failure *out_failure)
 {
 	struct bt_list *list = BT_NEW(struct bt_list);
@@ -273,16 +263,15 @@ uint16_t bt_list_open(const struct bt_list_request *request, struct bt_arena *ar
 	list->phase =
 		request->encoding.media == BT_MEDIA_PROTOBUF ? PHASE_MEASURING : PHASE_WRITING;
 	bt_encoder_init(&list->encoder, request->api, request->resource, &request->encoding);
-	uint16_t code = open_list(list, request, arena, out_failure);
-	if (code != 0) {
+	if (!open_list(list, request, arena, out_failure)) {
 		bt_list_finish(list);
-		return code;
+		return false;
 	}
 	if (request->deletion == NULL) {
 		begin_writing(list);
 	}
 	*out_list = list;
-	return 0;
+	return true;
 }
 
 /* --- writing --- */

@@ -10,7 +10,7 @@
  *
  *         rv = bt_list_future_rv(api, &parameters, false);
  *         if (rv != 0) bt_watchers_await(..), and continue in its callback;
- *         if (bt_list_open(..., &list, &failure) != 0) answer the failure;
+ *         if (!bt_list_open(..., &list, &failure)) answer the failure;
  *         if it is a deletion, call bt_list_delete once per turn until it returns false;
  *         if (bt_list_gather(list, 256 KiB)) answer the bytes of bt_list_take at once;
  *         else answer the stream {list, bt_list_read, bt_list_finish}.
@@ -81,18 +81,18 @@ uint64_t bt_list_future_rv(
 	const struct bt_api *api, const struct bt_list_parameters *parameters, bool is_watch);
 /** Like bt_list_future_rv, for a get with the parameter resourceVersion. */
 uint64_t bt_get_future_rv(const struct bt_api *api, struct bt_str resource_version);
-/** Checks resourceVersion of a get: returns 0, or 400 if it is not a number. */
-uint16_t bt_get_check_rv(
+/** Checks resourceVersion of a get. false: it is not a number, and *out_failure is set. */
+bool bt_get_check_rv(
 	struct bt_str resource_version, struct bt_arena *arena, struct bt_failure *out_failure);
 /** Fails with 504 `Timeout: Too large resource version: 999999, current: 225`. */
-uint16_t bt_fail_future_rv(
+bool bt_fail_future_rv(
 	struct bt_failure *out, struct bt_arena *arena, uint64_t rv, uint64_t current);
 
 /**
- * Opens the list. Returns 0, or the code of *out_failure (texts in arena). bt_encoding_content_type
- * gives the content type.
+ * Opens the list. false: sets *out_failure (texts in arena). bt_encoding_content_type gives the
+ * content type.
  */
-uint16_t bt_list_open(const struct bt_list_request *request, struct bt_arena *arena,
+bool bt_list_open(const struct bt_list_request *request, struct bt_arena *arena,
 	struct bt_list **out_list, struct bt_failure *out_failure);
 /**
  * deletecollection: deletes some objects. Returns true if it must be called again, after other

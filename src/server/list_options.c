@@ -62,21 +62,20 @@ static const char *read_token(
 	return NULL;
 }
 
-uint16_t bt_list_token_read(struct bt_str text, struct bt_list_token *out_token,
-	struct bt_arena *arena, struct bt_failure *out_failure)
+bool bt_list_token_read(struct bt_str text, struct bt_list_token *out_token, struct bt_arena *arena,
+	struct bt_failure *out_failure)
 {
 	const char *problem = read_token(text, out_token, arena);
 
-	return problem == NULL
-		? 0
-		: bt_fail_bad_request(out_failure, arena, "invalid continue token: %s", problem);
+	return problem == NULL ||
+		bt_fail_bad_request(out_failure, arena, "invalid continue token: %s", problem);
 }
 
-uint16_t bt_fail_token_expired(
+bool bt_fail_token_expired(
 	struct bt_failure *out, struct bt_arena *arena, const struct bt_list_token *token)
 {
 	struct bt_list_token fresh = {.rv = -1, .start = token->start};
-	uint16_t code = bt_fail(out, arena, 410, "Expired",
+	(void)bt_fail(out, arena, 410, "Expired",
 		"The provided continue parameter is too old to display a consistent list result. "
 		"You can start a new list without the continue parameter, or use the continue "
 		"token in this response to retrieve the remainder of the results. Continuing with "
@@ -85,7 +84,7 @@ uint16_t bt_fail_token_expired(
 		"show up in the list.");
 
 	out->continue_token = bt_list_token_write(&fresh, arena);
-	return code;
+	return false;
 }
 
 /** Messages show at most this many bytes of an invalid value. */
@@ -106,7 +105,8 @@ static struct bt_str number_problem(
 		in_syntax ? "value out of range" : "invalid syntax");
 }
 
-static uint16_t parse_count(struct bt_str text, int64_t *out_value, struct bt_arena *arena,
+/** Parses a number; 0 for an absent or negative number. false: sets *out_failure. */
+static bool parse_count(struct bt_str text, int64_t *out_value, struct bt_arena *arena,
 	struct bt_failure *out_failure)
 {
 	*out_value = 0;
@@ -115,7 +115,8 @@ static uint16_t parse_count(struct bt_str text, int64_t *out_value, struct bt_ar
 
 		return bt_fail_bad_request(out_failure, arena, "%.*s", BT_STR_ARG(problem));
 	}
-	return 0;
+	*out_value = BT_MAX(*out_value, 0);
+	return true;
 }
 
 bool bt_parameter_is_true(struct bt_str text)
@@ -139,7 +140,7 @@ static bool parse_rv(struct bt_str text, uint64_t *out_rv)
  * Fails with 400, because the RV is not a number. A watch fails with 500 and without a reason
  * instead, as in upstream.
  */
-static uint16_t fail_rv(
+static bool fail_rv(
 	struct bt_str text, bool is_watch, struct bt_arena *arena, struct bt_failure *out_failure)
 {
 	struct bt_str problem = number_problem(text, "ParseUint", arena);
@@ -170,7 +171,7 @@ static void refuse_match(struct bt_field_errors *errors, struct bt_str match, co
 		"%s", supported);
 }
 
-static uint16_t check_combinations(const struct bt_list_parameters *parameters, bool is_watch,
+static bool check_combinations(const struct bt_list_parameters *parameters, bool is_watch,
 	struct bt_arena *arena, struct bt_failure *out_failure)
 {
 	struct bt_field_errors errors = {.arena = arena};
@@ -221,31 +222,22 @@ static uint16_t check_combinations(const struct bt_list_parameters *parameters, 
 				"sendInitialEvents is forbidden for list");
 		}
 	}
-	if (errors.count == 0) {
-		return 0;
-	}
-	return bt_fail_invalid(out_failure, arena, BT_STR("meta.k8s.io"), BT_STR("ListOptions"),
-		BT_STR(""), &errors);
+	return errors.count == 0 ||
+		bt_fail_invalid(out_failure, arena, BT_STR("meta.k8s.io"), BT_STR("ListOptions"),
+			BT_STR(""), &errors);
 }
 
-uint16_t bt_list_options_parse(const struct bt_list_parameters *parameters, bool is_watch,
+bool bt_list_options_parse(const struct bt_list_parameters *parameters, bool is_watch,
 	struct bt_list_options *out_options, struct bt_arena *arena, struct bt_failure *out_failure)
 {
 	struct bt_list_options options = {.limit = 0};
-	uint16_t code = parse_count(parameters->limit, &options.limit, arena, out_failure);
 
-	if (code == 0) {
-		code = parse_count(
-			parameters->timeout_seconds, &options.timeout_seconds, arena, out_failure);
+	if (!parse_count(parameters->limit, &options.limit, arena, out_failure) ||
+		!parse_count(parameters->timeout_seconds, &options.timeout_seconds, arena,
+			out_failure) ||
+		!check_combinations(parameters, is_watch, arena, out_failure)) {
+		return false;
 	}
-	if (code == 0) {
-		code = check_combinations(parameters, is_watch, arena, out_failure);
-	}
-	if (code != 0) {
-		return code;
-	}
-	options.limit = options.limit > 0 ? options.limit : 0;
-	options.timeout_seconds = options.timeout_seconds > 0 ? options.timeout_seconds : 0;
 	options.allow_bookmarks = bt_parameter_is_true(parameters->allow_watch_bookmarks);
 	options.has_send_initial = parameters->send_initial_events.length != 0;
 	options.send_initial = bt_parameter_is_true(parameters->send_initial_events);
@@ -262,7 +254,7 @@ uint16_t bt_list_options_parse(const struct bt_list_parameters *parameters, bool
 			"specifying resource version is not allowed when using continue");
 	}
 	*out_options = options;
-	return 0;
+	return true;
 }
 
 /* --- RVs in the future --- */
@@ -277,15 +269,13 @@ uint64_t bt_get_future_rv(const struct bt_api *api, struct bt_str resource_versi
 	return rv;
 }
 
-uint16_t bt_get_check_rv(
+bool bt_get_check_rv(
 	struct bt_str resource_version, struct bt_arena *arena, struct bt_failure *out_failure)
 {
 	uint64_t rv;
 
-	if (resource_version.length == 0 || parse_rv(resource_version, &rv)) {
-		return 0;
-	}
-	return fail_rv(resource_version, false, arena, out_failure);
+	return resource_version.length == 0 || parse_rv(resource_version, &rv) ||
+		fail_rv(resource_version, false, arena, out_failure);
 }
 
 uint64_t bt_list_future_rv(
@@ -298,11 +288,11 @@ uint64_t bt_list_future_rv(
 	return bt_get_future_rv(api, parameters->resource_version);
 }
 
-uint16_t bt_fail_future_rv(
+bool bt_fail_future_rv(
 	struct bt_failure *out, struct bt_arena *arena, uint64_t rv, uint64_t current)
 {
 	struct bt_failure_cause *cause = BT_ARENA_NEW(arena, struct bt_failure_cause);
-	uint16_t code = bt_fail(out, arena, 504, "Timeout",
+	(void)bt_fail(out, arena, 504, "Timeout",
 		"Timeout: Too large resource version: %llu, current: %llu", (unsigned long long)rv,
 		(unsigned long long)current);
 
@@ -310,5 +300,5 @@ uint16_t bt_fail_future_rv(
 	cause->message = BT_STR("Too large resource version");
 	out->causes = cause;
 	out->retry_after_seconds = 1;
-	return code;
+	return false;
 }

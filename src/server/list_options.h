@@ -24,8 +24,8 @@ struct bt_list_options {
 	bool send_initial;
 };
 
-/** Parses and checks the parameters; returns 0, or the code of *out_failure. */
-uint16_t bt_list_options_parse(const struct bt_list_parameters *parameters, bool is_watch,
+/** Parses and checks the parameters. false: sets *out_failure. */
+bool bt_list_options_parse(const struct bt_list_parameters *parameters, bool is_watch,
 	struct bt_list_options *out_options, struct bt_arena *arena,
 	struct bt_failure *out_failure);
 
@@ -40,15 +40,13 @@ struct bt_list_token {
 
 /** Returns a continue token: base64 of {"v":"meta.k8s.io/v1","rv":222,"start":"a1\u0000"}. */
 struct bt_str bt_list_token_write(const struct bt_list_token *token, struct bt_arena *arena);
-/**
- * Decodes a continue token. Returns 0, or 400 with *out_failure if the text is not a valid token.
- */
-uint16_t bt_list_token_read(struct bt_str text, struct bt_list_token *out_token,
-	struct bt_arena *arena, struct bt_failure *out_failure);
+/** Decodes a continue token. false: the text is not a valid token, and *out_failure is set. */
+bool bt_list_token_read(struct bt_str text, struct bt_list_token *out_token, struct bt_arena *arena,
+	struct bt_failure *out_failure);
 /**
  * Fails with 410, because the state at the token's RV is no longer stored. The failure contains a
  * new token that continues in the current state.
  */
-uint16_t bt_fail_token_expired(
+bool bt_fail_token_expired(
 	struct bt_failure *out, struct bt_arena *arena, const struct bt_list_token *token);
 #endif

@@ -540,7 +540,7 @@ static bool deny_unless_null(struct bt_call *call, struct bt_str node, const cha
 {
 	return refusal == NULL ||
 		bt_fail_forbidden(&call->answer->failure, call->arena, call->write.resource,
-			call->write.name, name_node(refusal, node, call->arena)) == 0;
+			call->write.name, name_node(refusal, node, call->arena));
 }
 
 bool bt_node_restrict(

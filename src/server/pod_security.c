@@ -648,9 +648,9 @@ bool bt_pod_security_check(
 		struct bt_str text = find_violations(arena, pod, enforced.level, true);
 		if (text.length != 0) {
 			return bt_fail_forbidden(&call->answer->failure, arena, write->resource,
-				       write->name,
-				       bt_arena_printf(arena, "violates PodSecurity \"%.*s\": %.*s",
-					       BT_STR_ARG(enforced.name), BT_STR_ARG(text))) == 0;
+				write->name,
+				bt_arena_printf(arena, "violates PodSecurity \"%.*s\": %.*s",
+					BT_STR_ARG(enforced.name), BT_STR_ARG(text)));
 		}
 	}
 	struct bt_str text = find_violations(arena, pod, warned.level, true);

@@ -118,14 +118,11 @@ void bt_query_parse(struct bt_str query, struct bt_arena *arena, struct bt_query
 	}
 }
 
-static uint16_t set_failure(
-	struct bt_field_errors *errors, const char *kind, struct bt_failure *out_failure)
+static bool accept(struct bt_field_errors *errors, const char *kind, struct bt_failure *out_failure)
 {
-	if (errors->count == 0) {
-		return 0;
-	}
-	return bt_fail_invalid(out_failure, errors->arena, BT_STR("meta.k8s.io"), bt_str_from(kind),
-		BT_STR(""), errors);
+	return errors->count == 0 ||
+		bt_fail_invalid(out_failure, errors->arena, BT_STR("meta.k8s.io"),
+			bt_str_from(kind), BT_STR(""), errors);
 }
 
 /*
@@ -145,8 +142,8 @@ static bool dry_run_of(const struct bt_json_value *values, struct bt_field_error
 	return values != NULL && values->count != 0;
 }
 
-uint16_t bt_query_write_options(const struct bt_query *query, const char *kind,
-	struct bt_arena *arena, struct bt_api_request *out_request, struct bt_failure *out_failure)
+bool bt_query_write_options(const struct bt_query *query, const char *kind, struct bt_arena *arena,
+	struct bt_api_request *out_request, struct bt_failure *out_failure)
 {
 	struct bt_field_errors errors = {.arena = arena};
 	struct bt_str manager = query->field_manager;
@@ -178,7 +175,7 @@ uint16_t bt_query_write_options(const struct bt_query *query, const char *kind,
 			"\"\", \"Ignore\", \"Strict\", \"Warn\"");
 	}
 	out_request->force = bt_parameter_is_true(query->force);
-	return set_failure(&errors, kind, out_failure);
+	return accept(&errors, kind, out_failure);
 }
 
 static void set_propagation(
@@ -224,7 +221,7 @@ static const struct bt_json_value *find_member(const struct bt_json_value *objec
 	return value;
 }
 
-uint16_t bt_delete_options_read(const struct bt_json_value *body, struct bt_arena *arena,
+bool bt_delete_options_read(const struct bt_json_value *body, struct bt_arena *arena,
 	struct bt_api_request *out, struct bt_failure *out_failure)
 {
 	struct bt_field_errors errors = {.arena = arena};
@@ -275,10 +272,10 @@ uint16_t bt_delete_options_read(const struct bt_json_value *body, struct bt_aren
 	if (rv != NULL) {
 		out->precondition_rv = rv->text;
 	}
-	return set_failure(&errors, "DeleteOptions", out_failure);
+	return accept(&errors, "DeleteOptions", out_failure);
 }
 
-uint16_t bt_query_delete_options(const struct bt_query *query, struct bt_arena *arena,
+bool bt_query_delete_options(const struct bt_query *query, struct bt_arena *arena,
 	struct bt_json_value **out_body, struct bt_failure *out_failure)
 {
 	struct bt_str grace = query->grace_period_seconds;
@@ -298,10 +295,10 @@ uint16_t bt_query_delete_options(const struct bt_query *query, struct bt_arena *
 			bt_parameter_is_true(query->orphan_dependents));
 	}
 	*out_body = body;
-	return 0;
+	return true;
 }
 
-uint16_t bt_query_include_object(const struct bt_query *query, struct bt_arena *arena,
+bool bt_query_include_object(const struct bt_query *query, struct bt_arena *arena,
 	enum bt_include_object *out, struct bt_failure *out_failure)
 {
 	struct bt_str text = query->include_object;
@@ -318,5 +315,5 @@ uint16_t bt_query_include_object(const struct bt_query *query, struct bt_arena *
 			"%.*s: must be 'Metadata', 'Object', 'None', or empty",
 			BT_STR_ARG(shown));
 	}
-	return 0;
+	return true;
 }

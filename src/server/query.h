@@ -39,23 +39,21 @@ void bt_query_parse(struct bt_str query, struct bt_arena *arena, struct bt_query
 
 /**
  * Sets the options of a create, update or patch. `kind`: "CreateOptions", "UpdateOptions" or
- * "PatchOptions". Returns 0, or the code of *out_failure.
+ * "PatchOptions". false: sets *out_failure.
  */
-uint16_t bt_query_write_options(const struct bt_query *query, const char *kind,
-	struct bt_arena *arena, struct bt_api_request *out_request, struct bt_failure *out_failure);
-/**
- * Sets the options of a delete from `body`, of kind DeleteOptions. Returns 0, or the code of
- * *out_failure.
- */
-uint16_t bt_delete_options_read(const struct bt_json_value *body, struct bt_arena *arena,
+bool bt_query_write_options(const struct bt_query *query, const char *kind, struct bt_arena *arena,
 	struct bt_api_request *out_request, struct bt_failure *out_failure);
 /**
- * Writes the options of a delete without a body as DeleteOptions. Returns 0, or the code of
- * *out_failure.
+ * Sets the options of a delete from `body`, of kind DeleteOptions. false: sets *out_failure.
  */
-uint16_t bt_query_delete_options(const struct bt_query *query, struct bt_arena *arena,
+bool bt_delete_options_read(const struct bt_json_value *body, struct bt_arena *arena,
+	struct bt_api_request *out_request, struct bt_failure *out_failure);
+/**
+ * Writes the options of a delete without a body as DeleteOptions. false: sets *out_failure.
+ */
+bool bt_query_delete_options(const struct bt_query *query, struct bt_arena *arena,
 	struct bt_json_value **out_body, struct bt_failure *out_failure);
-/** Parses the parameter `includeObject` of tables. Returns 0, or the code of *out_failure. */
-uint16_t bt_query_include_object(const struct bt_query *query, struct bt_arena *arena,
+/** Parses the parameter `includeObject` of tables. false: sets *out_failure. */
+bool bt_query_include_object(const struct bt_query *query, struct bt_arena *arena,
 	enum bt_include_object *out, struct bt_failure *out_failure);
 #endif

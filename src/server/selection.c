@@ -139,7 +139,7 @@ static enum bt_selection_place find_field(const struct bt_api_resource *resource
 #define SHOWN_MAX 256
 
 /** Fails with 400, because the resource does not support the field label. */
-static uint16_t fail_unknown(struct bt_failure *out, struct bt_arena *arena,
+static bool fail_unknown(struct bt_failure *out, struct bt_arena *arena,
 	const struct bt_api_resource *resource, struct bt_str label)
 {
 	struct bt_str shown = bt_str_sub(label, 0, SHOWN_MAX);
@@ -296,7 +296,7 @@ static void take_key_term(struct bt_selection *selection, const struct bt_api_re
 
 /* --- parsing --- */
 
-static uint16_t parse(struct bt_selection *selection, const struct bt_api_resource *resource,
+static bool parse(struct bt_selection *selection, const struct bt_api_resource *resource,
 	struct bt_str labels, struct bt_str fields, struct bt_arena *failure_arena,
 	struct bt_failure *out_failure)
 {
@@ -308,15 +308,14 @@ static uint16_t parse(struct bt_selection *selection, const struct bt_api_resour
 		    &label_selector, &err) != 0 ||
 		bt_field_selector_parse(bt_arena_str(&selection->arena, fields), &selection->arena,
 			&field_selector, &err) != 0) {
-		uint16_t code = bt_fail_bad_request(
+		(void)bt_fail_bad_request(
 			out_failure, failure_arena, "%s", berth_error_message(&err));
-
 		berth_error_finish(&err);
-		return code;
+		return false;
 	}
 	take_labels(selection, &label_selector);
 	if (field_selector.count == 0) {
-		return 0;
+		return true;
 	}
 	struct bt_field_term *terms =
 		BT_ARENA_NEW_ARRAY(&selection->arena, struct bt_field_term, field_selector.count);
@@ -347,12 +346,12 @@ static uint16_t parse(struct bt_selection *selection, const struct bt_api_resour
 		}
 	}
 	selection->key_terms = key_terms;
-	return 0;
+	return true;
 }
 
-uint16_t bt_selection_parse(struct bt_selection *out_selection,
-	const struct bt_api_resource *resource, struct bt_str namespace_, struct bt_str labels,
-	struct bt_str fields, struct bt_arena *failure_arena, struct bt_failure *out_failure)
+bool bt_selection_parse(struct bt_selection *out_selection, const struct bt_api_resource *resource,
+	struct bt_str namespace_, struct bt_str labels, struct bt_str fields,
+	struct bt_arena *failure_arena, struct bt_failure *out_failure)
 {
 	struct bt_selection selection = {0};
 
@@ -362,18 +361,18 @@ uint16_t bt_selection_parse(struct bt_selection *out_selection,
 	}
 	/* No object has a key this long. */
 	selection.nothing = selection.prefix.length > BT_STORE_KEY_BYTES_MAX;
-	uint16_t code = parse(&selection, resource, labels, fields, failure_arena, out_failure);
+	bool is_valid = parse(&selection, resource, labels, fields, failure_arena, out_failure);
 	selection.nothing |=
 		selection.prefix.length + selection.name.length > BT_STORE_KEY_BYTES_MAX;
 	if (selection.nothing) {
 		selection.prefix = BT_STR("");
 	}
-	if (code != 0) {
+	if (!is_valid) {
 		bt_selection_finish(&selection);
-		return code;
+		return false;
 	}
 	*out_selection = selection;
-	return 0;
+	return true;
 }
 
 void bt_selection_finish(struct bt_selection *selection)

@@ -35,12 +35,12 @@ struct bt_selection {
 
 /**
  * Parses the label and field selectors of a decoded query. `labels` or `fields` absent or "": the
- * query has no such selector. `namespace_` "": all namespaces, or cluster scope. Returns 0, or the
- * code of *out_failure (texts in failure_arena).
+ * query has no such selector. `namespace_` "": all namespaces, or cluster scope. false: sets
+ * *out_failure (texts in failure_arena).
  */
-uint16_t bt_selection_parse(struct bt_selection *out_selection,
-	const struct bt_api_resource *resource, struct bt_str namespace_, struct bt_str labels,
-	struct bt_str fields, struct bt_arena *failure_arena, struct bt_failure *out_failure);
+bool bt_selection_parse(struct bt_selection *out_selection, const struct bt_api_resource *resource,
+	struct bt_str namespace_, struct bt_str labels, struct bt_str fields,
+	struct bt_arena *failure_arena, struct bt_failure *out_failure);
 void bt_selection_finish(struct bt_selection *selection);
 /** Returns whether the object matches. `stored`: an object of the collection, in any namespace. */
 bool bt_selection_matches(struct bt_selection *selection, const struct bt_stored *stored);

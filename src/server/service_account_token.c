@@ -165,7 +165,7 @@ static bool bind_token(struct bt_call *call, const struct bt_json_value *referen
 	const struct bt_json_value *object =
 		bt_api_read(call->api, resource, bt_api_key(arena, namespace_, name), arena);
 	if (name.length == 0 || object == NULL) {
-		return bt_fail_not_found(failure, arena, resource, name) == 0;
+		return bt_fail_not_found(failure, arena, resource, name);
 	}
 	struct bt_str own_uid = bt_json_text_at(object, "metadata.uid");
 	if (uid.length != 0 && !bt_str_equal(uid, own_uid)) {
@@ -173,7 +173,7 @@ static bool bind_token(struct bt_call *call, const struct bt_json_value *referen
 			"the UID in the bound object reference (%.*s) does not match the UID in "
 			"record. The object might have been deleted and then recreated",
 			BT_STR_ARG(uid));
-		return bt_fail_conflict(failure, arena, resource, name, text) == 0;
+		return bt_fail_conflict(failure, arena, resource, name, text);
 	}
 	bt_json_put(arena, own_claims, "{%c: {name: %s, uid: %s}}", kinds[k].claim, name, own_uid);
 	if (!bt_str_equal_c(kind, "Pod")) {

@@ -134,7 +134,7 @@ static bool cut_log(struct bt_call *call, const struct bt_connect_options *optio
 		!read_number(&errors, options->since_seconds, "sinceSeconds", 1, &seconds) ||
 		!read_number(&errors, options->limit_bytes, "limitBytes", 1, &bytes)) {
 		return bt_fail_invalid(&call->answer->failure, call->arena, BT_STR(""),
-			       BT_STR("PodLogOptions"), call->write.name, &errors) == 0;
+			BT_STR("PodLogOptions"), call->write.name, &errors);
 	}
 	int64_t now_ns = bt_api_now_ns(call->api);
 	if ((seconds != 0 && started_ns / BT_NS_PER_SECOND < now_ns / BT_NS_PER_SECOND - seconds) ||

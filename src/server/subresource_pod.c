@@ -313,8 +313,7 @@ void bt_call_eviction(struct bt_call *call)
 	request.subresource = BT_SUBRESOURCE_NONE;
 	const struct bt_json_value *options = bt_json_object_at(body, "deleteOptions");
 	if (options->count != 0 &&
-		bt_delete_options_read(options, call->arena, &request, &call->answer->failure) !=
-			0) {
+		!bt_delete_options_read(options, call->arena, &request, &call->answer->failure)) {
 		return;
 	}
 	struct bt_str uid = request.precondition_uid;

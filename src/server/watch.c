@@ -550,7 +550,7 @@ int64_t bt_watch_read(void *context, char *buffer, size_t capacity)
 /* --- opening --- */
 
 /** Sets where the watch starts: spec 14 sections 15.2 and 15.3. */
-static uint16_t set_start(struct bt_watch *watch, const struct bt_list_options *options,
+static bool set_start(struct bt_watch *watch, const struct bt_list_options *options,
 	struct bt_arena *arena, struct bt_failure *out_failure)
 {
 	bool with_initial = options->has_send_initial ? options->send_initial : options->rv == 0;
@@ -560,7 +560,7 @@ static uint16_t set_start(struct bt_watch *watch, const struct bt_list_options *
 		/* sendInitialEvents=false without an RV: start with the next change. */
 		watch->cursor = options->rv != 0 ? options->rv : current;
 		watch->phase = PHASE_LIVE;
-		return 0;
+		return true;
 	}
 	if (options->rv > current) {
 		return bt_fail_future_rv(out_failure, arena, options->rv, current);
@@ -575,11 +575,11 @@ static uint16_t set_start(struct bt_watch *watch, const struct bt_list_options *
 			watch->encoder.resource->collection, watch->selection.prefix);
 	}
 	watch->phase = PHASE_INITIAL;
-	return 0;
+	return true;
 }
 
-uint16_t bt_watch_open(const struct bt_list_request *request, int64_t now_ns,
-	struct bt_arena *arena, struct bt_watch **out_watch, struct bt_failure *out_failure)
+bool bt_watch_open(const struct bt_list_request *request, int64_t now_ns, struct bt_arena *arena,
+	struct bt_watch **out_watch, struct bt_failure *out_failure)
 {
 	struct bt_watch *watch = BT_NEW(struct bt_watch);
 	struct bt_list_options options;
@@ -589,24 +589,18 @@ uint16_t bt_watch_open(const struct bt_list_request *request, int64_t now_ns,
 	watch->link.wake_context = request->wake_context;
 	watch->link.resource = request->resource;
 	bt_encoder_init(&watch->encoder, request->api, request->resource, &request->encoding);
-	uint16_t code =
-		bt_list_options_parse(&request->parameters, true, &options, arena, out_failure);
-	if (code == 0) {
-		code = bt_selection_parse(&watch->selection, request->resource, request->namespace_,
+	if (!bt_list_options_parse(&request->parameters, true, &options, arena, out_failure) ||
+		!bt_selection_parse(&watch->selection, request->resource, request->namespace_,
 			request->parameters.label_selector, request->parameters.field_selector,
-			arena, out_failure);
-	}
-	if (code == 0) {
-		code = set_start(watch, &options, arena, out_failure);
-	}
-	if (code != 0) {
+			arena, out_failure) ||
+		!set_start(watch, &options, arena, out_failure)) {
 		bt_watch_finish(watch);
-		return code;
+		return false;
 	}
 	bt_watchers_add(watch->watchers, &watch->link, request->resource->collection, now_ns,
 		options.timeout_seconds, options.allow_bookmarks);
 	*out_watch = watch;
-	return 0;
+	return true;
 }
 
 void bt_watch_finish(void *context)

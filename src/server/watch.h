@@ -60,13 +60,13 @@ void bt_watchers_keep_added(struct bt_watchers *watchers, const struct bt_encode
 struct bt_watch;
 
 /**
- * Opens a watch. Returns 0, or the code of *out_failure. On success the caller must answer with 200
- * and the stream {watch, bt_watch_read, bt_watch_finish}. After a read returned
+ * Opens a watch. false: sets *out_failure. On success the caller must answer with 200 and the
+ * stream {watch, bt_watch_read, bt_watch_finish}. After a read returned
  * BT_HTTP_STREAM_WAIT, the watch calls request->wake when reading can continue. request->deletion
  * is ignored. `now_ns`: time of the loop's clock.
  */
-uint16_t bt_watch_open(const struct bt_list_request *request, int64_t now_ns,
-	struct bt_arena *arena, struct bt_watch **out_watch, struct bt_failure *out_failure);
+bool bt_watch_open(const struct bt_list_request *request, int64_t now_ns, struct bt_arena *arena,
+	struct bt_watch **out_watch, struct bt_failure *out_failure);
 /** --- struct bt_http_stream --- */
 int64_t bt_watch_read(void *watch, char *buffer, size_t capacity);
 void bt_watch_finish(void *watch);

@@ -50,8 +50,8 @@ bool bt_call_refuse_precondition(
 		"precondition: %.*s, %s in object meta: %.*s",
 		call->write.resource->name, BT_STR_ARG(call->key), what, BT_STR_ARG(wanted), what,
 		BT_STR_ARG(found));
-	return bt_fail_conflict(&call->answer->failure, call->arena, call->write.resource,
-		       call->write.name, text) == 0;
+	return bt_fail_conflict(
+		&call->answer->failure, call->arena, call->write.resource, call->write.name, text);
 }
 
 bool bt_call_check_identity(struct bt_call *call, const struct bt_stored *stored,
@@ -85,15 +85,14 @@ bool bt_call_check_identity(struct bt_call *call, const struct bt_stored *stored
 			value, rv < 0 ? "must be a number" : "must be specified for an update");
 		/* unlike other messages, this one names the resource, not the kind */
 		return bt_fail_invalid(&call->answer->failure, call->arena,
-			       bt_str_from(call->write.resource->group),
-			       bt_str_from(call->write.resource->name), call->write.name,
-			       &errors) == 0;
+			bt_str_from(call->write.resource->group),
+			bt_str_from(call->write.resource->name), call->write.name, &errors);
 	}
 	if (rv != 0 && (uint64_t)rv != stored->rv) {
 		return bt_fail_conflict(&call->answer->failure, call->arena, call->write.resource,
-			       call->write.name,
-			       BT_STR("the object has been modified; please apply your changes to "
-				      "the latest version and try again")) == 0;
+			call->write.name,
+			BT_STR("the object has been modified; please apply your changes to the "
+			       "latest version and try again"));
 	}
 	return true;
 }

@@ -24,9 +24,9 @@ START_TEST(test_failure__field_errors)
 	struct bt_field_errors errors = {.arena = &arena};
 	struct bt_json_value *text = bt_json_new_c(&arena, "x\"y");
 	bt_field_errors_add(&errors, BT_FIELD_REQUIRED, BT_STR("a"), NULL, "%s", "");
-	ck_assert_uint_eq(bt_fail_invalid(&failure, &arena, BT_STR("apps"), BT_STR("Deployment"),
-				  BT_STR("d"), &errors),
-		422);
+	ck_assert(!bt_fail_invalid(
+		&failure, &arena, BT_STR("apps"), BT_STR("Deployment"), BT_STR("d"), &errors));
+	ck_assert_uint_eq(failure.code, 422);
 	ck_assert_str_eq(
 		failure.message.data, "Deployment.apps \"d\" is invalid: a: Required value");
 	bt_field_errors_add(&errors, BT_FIELD_INVALID, bt_arena_printf(errors.arena, "b[%d]", 3),
@@ -77,14 +77,15 @@ START_TEST(test_failure__documents)
 	struct bt_failure failure;
 	const struct bt_api_resource leases = {
 		.group = "coordination.k8s.io", .version = "v1", .name = "leases", .kind = "Lease"};
-	ck_assert_uint_eq(
-		bt_fail_not_found(&failure, &arena, &leases, BT_STR("kube-scheduler")), 404);
+	ck_assert(!bt_fail_not_found(&failure, &arena, &leases, BT_STR("kube-scheduler")));
+	ck_assert_uint_eq(failure.code, 404);
 	ck_assert_str_eq(text_of(&arena, bt_failure_document(&failure, &arena)),
 		"{\"kind\":\"Status\",\"apiVersion\":\"v1\",\"metadata\":{},\"status\":\"Failure\","
 		"\"message\":\"leases.coordination.k8s.io \\\"kube-scheduler\\\" not found\","
 		"\"reason\":\"NotFound\",\"details\":{\"name\":\"kube-scheduler\",\"group\":"
 		"\"coordination.k8s.io\",\"kind\":\"leases\"},\"code\":404}");
-	ck_assert_uint_eq(bt_fail(&failure, &arena, 410, "Expired", "too old: %d", 5), 410);
+	ck_assert(!bt_fail(&failure, &arena, 410, "Expired", "too old: %d", 5));
+	ck_assert_uint_eq(failure.code, 410);
 	failure.continue_token = BT_STR("abc");
 	failure.retry_after_seconds = 1;
 	ck_assert_str_eq(text_of(&arena, bt_failure_document(&failure, &arena)),
