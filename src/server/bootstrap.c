@@ -4,8 +4,6 @@
  * roles and bindings of RBAC, APIServices of its groups, priority levels and flow schemas. The
  * priority levels and flow schemas have no effect, because this server does not queue requests.
  */
-#include <inttypes.h>
-
 #include "base/assert.h"
 #include "server/rbac_private.h"
 #include "server/write.h"
@@ -158,128 +156,104 @@ static const struct level {
 	{"workload-low", 100, 90, 128, 6},
 };
 
-#define RESOURCES(verbs_, groups_, resources_) \
-	"{\"verbs\":" verbs_ ",\"apiGroups\":" groups_ ",\"resources\":" resources_ \
-	",\"clusterScope\":true,\"namespaces\":[\"*\"]}"
-#define ALL_RESOURCES "[" RESOURCES("[\"*\"]", "[\"*\"]", "[\"*\"]") "]"
-#define ALL_PATHS "[{\"verbs\":[\"*\"],\"nonResourceURLs\":[\"*\"]}]"
-#define LEASES \
-	"[{\"verbs\":[\"get\",\"create\",\"update\"],\"apiGroups\":[\"coordination.k8s.io\"]," \
-	"\"resources\":[\"leases\"],\"namespaces\":[\"*\"]}]"
-#define NODES \
-	"[" RESOURCES("[\"*\"]", "[\"\"]", \
-		"[\"nodes\",\"nodes/status\"]") ",{\"verbs\":[\"*\"],\"apiGroups\":[" \
-						"\"coordination.k8s.io\"],\"resources\":[" \
-						"\"leases\"]," \
-						"\"namespaces\":[\"*\"]}]"
-#define ENDPOINTS \
-	"[{\"verbs\":[\"get\",\"create\",\"update\"],\"apiGroups\":[\"\"],\"resources\":" \
-	"[\"endpoints\"],\"namespaces\":[\"kube-system\"]}]"
-#define SUBJECT_GROUP(name_) "{\"kind\":\"Group\",\"group\":{\"name\":\"" name_ "\"}}"
-#define USER(name_) "{\"kind\":\"User\",\"user\":{\"name\":\"" name_ "\"}}"
+/* Parts of the templates of flow schemas. */
+#define GROUP_OF(name_) "{kind: 'Group', group: {name: '" name_ "'}}"
+#define USER(name_) "{kind: 'User', user: {name: '" name_ "'}}"
 #define ACCOUNT(name_) \
-	"{\"kind\":\"ServiceAccount\",\"serviceAccount\":{\"namespace\":\"kube-system\"," \
-	"\"name\":\"" name_ "\"}}"
-#define EVERYBODY SUBJECT_GROUP("system:authenticated") "," SUBJECT_GROUP("system:unauthenticated")
-#define PROBES "[{\"verbs\":[\"get\"],\"nonResourceURLs\":[\"/healthz\",\"/readyz\",\"/livez\"]}]"
+	"{kind: 'ServiceAccount', serviceAccount: {namespace: 'kube-system', name: '" name_ "'}}"
+#define EVERYBODY GROUP_OF("system:authenticated") "," GROUP_OF("system:unauthenticated")
+#define SUBJECTS(list_) "{spec: {rules: [{subjects: [" list_ "], "
+#define CLUSTER_WIDE "clusterScope: true, namespaces: ['*']}"
+#define ALL \
+	"resourceRules: [{verbs: ['*'], apiGroups: ['*'], resources: ['*'], " CLUSTER_WIDE "], " \
+	"nonResourceRules: [{verbs: ['*'], nonResourceURLs: ['*']}]}]}}"
+#define NODES \
+	"resourceRules: [{verbs: ['*'], apiGroups: [''], resources: ['nodes', " \
+	"'nodes/status'], " CLUSTER_WIDE ", {verbs: ['*'], apiGroups: ['coordination.k8s.io'], " \
+	"resources: ['leases'], namespaces: ['*']}]}]}}"
+#define WRITE(group_, resource_, namespace_) \
+	"resourceRules: [{verbs: ['get', 'create', 'update'], apiGroups: ['" group_ "'], " \
+	"resources: ['" resource_ "'], namespaces: ['" namespace_ "']}]}]}}"
+#define LEASES WRITE("coordination.k8s.io", "leases", "*")
+#define ENDPOINTS WRITE("", "endpoints", "kube-system")
+#define PROBES \
+	"nonResourceRules: [{verbs: ['get'], nonResourceURLs: ['/healthz', '/readyz', '/livez']}]" \
+	"}]}}"
 
 static const struct schema {
 	const char *name;
 	const char *level;
 	const char *distinguisher; /* NULL: none */
 	int32_t precedence;
-	const char *subjects;
-	const char *resources; /* NULL: none */
-	const char *paths;
+	const char *rules; /* template */
 } schemas[] = {
-	{"catch-all", "catch-all", "ByUser", 10000, EVERYBODY, ALL_RESOURCES, ALL_PATHS},
+	{"catch-all", "catch-all", "ByUser", 10000, SUBJECTS(EVERYBODY) ALL},
 	{"endpoint-controller", "workload-high", "ByUser", 150,
-		USER("system:kube-controller-manager") "," ACCOUNT(
-			"endpoint-controller") "," ACCOUNT("endpointslicemirroring-controller"),
-		ENDPOINTS, NULL},
-	{"exempt", "exempt", NULL, 1, SUBJECT_GROUP("system:masters"), ALL_RESOURCES, ALL_PATHS},
-	{"global-default", "global-default", "ByUser", 9900, EVERYBODY, ALL_RESOURCES, ALL_PATHS},
+		SUBJECTS(USER("system:kube-controller-manager") "," ACCOUNT(
+			"endpoint-controller") "," ACCOUNT("endpointslicemirroring-controller"))
+			ENDPOINTS},
+	{"exempt", "exempt", NULL, 1, SUBJECTS(GROUP_OF("system:masters")) ALL},
+	{"global-default", "global-default", "ByUser", 9900, SUBJECTS(EVERYBODY) ALL},
 	{"kube-controller-manager", "workload-high", "ByNamespace", 800,
-		USER("system:kube-controller-manager"), ALL_RESOURCES, ALL_PATHS},
-	{"kube-scheduler", "workload-high", "ByNamespace", 800, USER("system:kube-scheduler"),
-		ALL_RESOURCES, ALL_PATHS},
-	{"kube-system-service-accounts", "workload-high", "ByNamespace", 900, ACCOUNT("*"),
-		ALL_RESOURCES, ALL_PATHS},
-	{"probes", "exempt", NULL, 2, EVERYBODY, NULL, PROBES},
+		SUBJECTS(USER("system:kube-controller-manager")) ALL},
+	{"kube-scheduler", "workload-high", "ByNamespace", 800,
+		SUBJECTS(USER("system:kube-scheduler")) ALL},
+	{"kube-system-service-accounts", "workload-high", "ByNamespace", 900,
+		SUBJECTS(ACCOUNT("*")) ALL},
+	{"probes", "exempt", NULL, 2, SUBJECTS(EVERYBODY) PROBES},
 	{"service-accounts", "workload-low", "ByUser", 9000,
-		SUBJECT_GROUP("system:serviceaccounts"), ALL_RESOURCES, ALL_PATHS},
+		SUBJECTS(GROUP_OF("system:serviceaccounts")) ALL},
 	{"system-leader-election", "leader-election", "ByUser", 100,
-		USER("system:kube-controller-manager") "," USER(
-			"system:kube-scheduler") "," ACCOUNT("*"),
-		LEASES, NULL},
-	{"system-node-high", "node-high", "ByUser", 400, SUBJECT_GROUP("system:nodes"), NODES,
-		NULL},
-	{"system-nodes", "system", "ByUser", 500, SUBJECT_GROUP("system:nodes"), ALL_RESOURCES,
-		ALL_PATHS},
+		SUBJECTS(USER("system:kube-controller-manager") "," USER(
+			"system:kube-scheduler") "," ACCOUNT("*")) LEASES},
+	{"system-node-high", "node-high", "ByUser", 400, SUBJECTS(GROUP_OF("system:nodes")) NODES},
+	{"system-nodes", "system", "ByUser", 500, SUBJECTS(GROUP_OF("system:nodes")) ALL},
 	{"workload-leader-election", "leader-election", "ByUser", 200,
-		ACCOUNT("cronjob-controller") "," ACCOUNT("deployment-controller") "," ACCOUNT(
-			"statefulset-controller"),
-		LEASES, NULL},
+		SUBJECTS(ACCOUNT("cronjob-controller") "," ACCOUNT(
+			"deployment-controller") "," ACCOUNT("statefulset-controller")) LEASES},
 };
 
-#define METADATA \
-	"{\"metadata\":{\"name\":\"%s\",\"annotations\":{" \
-	"\"apf.kubernetes.io/autoupdate-spec\":\"true\"}},\"spec\":{"
-
-static void create_from_text(struct bt_api *api, const struct bt_api_resource *resource,
-	struct bt_strbuf *text, struct bt_arena *arena)
+static struct bt_json_value *new_flow_object(struct bt_arena *arena, const char *name)
 {
-	struct bt_json_value *object;
-	int result = bt_json_parse(arena, bt_strbuf_str(text), true, &object, NULL);
-	BT_ASSERT(result == 0);
-	create(api, resource, BT_STR(""), object, arena);
-	bt_strbuf_reset(text);
+	return bt_json_put(arena, NULL,
+		"{metadata: {name: %c, annotations: {'apf.kubernetes.io/autoupdate-spec': "
+	        "'true'}}}",
+		name);
 }
 
-static void create_flow_control(struct bt_api *api, struct bt_strbuf *text, struct bt_arena *arena)
+static void create_flow_control(struct bt_api *api, struct bt_arena *arena)
 {
 	const char *group = "flowcontrol.apiserver.k8s.io";
 	const struct bt_api_resource *resource =
 		bt_resources_builtin(api->resources, group, "prioritylevelconfigurations");
-	bt_strbuf_printf(text, METADATA "\"type\":\"Exempt\"}}", "exempt");
-	create_from_text(api, resource, text, arena);
+	create(api, resource, BT_STR(""),
+		bt_json_put(arena, new_flow_object(arena, "exempt"), "{spec: {type: 'Exempt'}}"),
+		arena);
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(levels); i++) {
 		const struct level *level = &levels[i];
-		bt_strbuf_printf(text,
-			METADATA "\"type\":\"Limited\",\"limited\":{\"nominalConcurrencyShares\":"
-				 "%" PRId32 ",\"lendablePercent\":%" PRId32
-				 ",\"limitResponse\":{\"type\":\"%s\"",
-			level->name, level->shares, level->lendable_percent,
-			level->queues != 0 ? "Queue" : "Reject");
+		struct bt_json_value *object =
+			bt_json_put(arena, new_flow_object(arena, level->name),
+				"{spec: {type: 'Limited', limited: {nominalConcurrencyShares: %d, "
+				"lendablePercent: %d, limitResponse: {type: %c}}}}",
+				(int64_t)level->shares, (int64_t)level->lendable_percent,
+				level->queues != 0 ? "Queue" : "Reject");
 		if (level->queues != 0) {
-			bt_strbuf_printf(text,
-				",\"queuing\":{\"queues\":%" PRId32 ",\"handSize\":%" PRId32
-				",\"queueLengthLimit\":50}",
-				level->queues, level->hand_size);
+			bt_json_put(arena, object,
+				"{spec: {limited: {limitResponse: {queuing: {queues: %d, "
+				"handSize: %d, queueLengthLimit: %d}}}}}",
+				(int64_t)level->queues, (int64_t)level->hand_size, INT64_C(50));
 		}
-		bt_strbuf_append_c(text, "}}}}");
-		create_from_text(api, resource, text, arena);
+		create(api, resource, BT_STR(""), object, arena);
 	}
 	resource = bt_resources_builtin(api->resources, group, "flowschemas");
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(schemas); i++) {
 		const struct schema *schema = &schemas[i];
-		bt_strbuf_printf(text,
-			METADATA "\"priorityLevelConfiguration\":{\"name\":\"%s\"},"
-				 "\"matchingPrecedence\":%" PRId32,
-			schema->name, schema->level, schema->precedence);
-		if (schema->distinguisher != NULL) {
-			bt_strbuf_printf(text, ",\"distinguisherMethod\":{\"type\":\"%s\"}",
-				schema->distinguisher);
-		}
-		bt_strbuf_printf(text, ",\"rules\":[{\"subjects\":[%s]", schema->subjects);
-		if (schema->resources != NULL) {
-			bt_strbuf_printf(text, ",\"resourceRules\":%s", schema->resources);
-		}
-		if (schema->paths != NULL) {
-			bt_strbuf_printf(text, ",\"nonResourceRules\":%s", schema->paths);
-		}
-		bt_strbuf_append_c(text, "}]}}");
-		create_from_text(api, resource, text, arena);
+		struct bt_json_value *object = bt_json_put(arena,
+			new_flow_object(arena, schema->name),
+			"{spec: {priorityLevelConfiguration: {name: %c}, matchingPrecedence: %d, "
+			"distinguisherMethod?: {type: %c}}}",
+			schema->level, (int64_t)schema->precedence, schema->distinguisher);
+		create(api, resource, BT_STR(""), bt_json_put(arena, object, schema->rules), arena);
 	}
 }
 
@@ -300,7 +274,6 @@ void bt_api_bootstrap(struct bt_api *api)
 			"node."},
 	};
 	struct bt_arena arena = {0};
-	struct bt_strbuf text = {0};
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(namespaces); i++) {
 		create(api, api->namespaces, BT_STR(""),
 			bt_json_put(&arena, NULL, "{metadata: {name: %c}}", namespaces[i]), &arena);
@@ -315,7 +288,7 @@ void bt_api_bootstrap(struct bt_api *api)
 				classes[i].name, classes[i].value, classes[i].description),
 			&arena);
 	}
-	create_flow_control(api, &text, &arena);
+	create_flow_control(api, &arena);
 	/*
 	 * Creates an APIService for each group and version of the built-in resources, except
 	 * apiregistration.k8s.io itself and metrics.k8s.io, whose APIService comes with a metrics
@@ -333,21 +306,22 @@ void bt_api_bootstrap(struct bt_api *api)
 			strcmp(resource->group, "metrics.k8s.io") == 0) {
 			continue;
 		}
-		bt_strbuf_printf(&text,
-			"{\"metadata\":{\"name\":\"%s.%s\",\"labels\":{"
-			"\"kube-aggregator.kubernetes.io/automanaged\":\"onstart\"}},\"spec\":{"
-			"\"group\":\"%s\",\"version\":\"%s\",\"groupPriorityMinimum\":%d,"
-			"\"versionPriority\":%d}}",
-			resource->version, resource->group, resource->group, resource->version,
-			is_core ? 18000 : 17000,
-			is_core             ? 1
-				: is_stable ? 15
-					    : 9);
-		create_from_text(api, services, &text, &arena);
+		int64_t version_priority = is_stable ? 15 : 9;
+		create(api, services, BT_STR(""),
+			bt_json_put(&arena, NULL,
+				"{metadata: {name: %s, labels: "
+				"{'kube-aggregator.kubernetes.io/automanaged': 'onstart'}}, spec: "
+				"{group: %c, version: %c, groupPriorityMinimum: %d, "
+				"versionPriority: %d}}",
+				bt_arena_printf(
+					&arena, "%s.%s", resource->version, resource->group),
+				resource->group, resource->version,
+				is_core ? INT64_C(18000) : INT64_C(17000),
+				is_core ? INT64_C(1) : version_priority),
+			&arena);
 	}
 	if (api->options.has_rbac) {
 		create_roles(api, &arena);
 	}
-	bt_strbuf_finish(&text);
 	bt_arena_finish(&arena);
 }
