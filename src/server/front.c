@@ -390,28 +390,8 @@ struct bt_front *bt_front_create_bare(
 	front->watchers = bt_watchers_create(options->api, bt_prng_next(prng));
 	bt_prng_init(&front->prng, bt_prng_next(prng));
 	init_metrics(front);
-	struct bt_arena *arena = &front->arena;
 	front->token_count = options->token_count;
-	front->tokens = BT_ARENA_NEW_ARRAY(arena, struct bt_front_token, options->token_count);
-	for (uint32_t i = 0; i < options->token_count; i++) {
-		const struct bt_front_token *from = &options->tokens[i];
-		struct bt_str *groups =
-			BT_ARENA_NEW_ARRAY(arena, struct bt_str, from->user.group_count + 1);
-		for (uint32_t j = 0; j < from->user.group_count; j++) {
-			groups[j] = bt_arena_str(arena, from->user.groups[j]);
-		}
-		groups[from->user.group_count] = BT_STR("system:authenticated");
-		front->tokens[i] = (struct bt_front_token){
-			.token = bt_arena_str(arena, bt_str_from(from->token)).data,
-			.user =
-				{
-					.name = bt_arena_str(arena, from->user.name),
-					.uid = bt_arena_str(arena, from->user.uid),
-					.group_count = from->user.group_count + 1,
-					.groups = groups,
-				},
-		};
-	}
+	front->tokens = options->tokens;
 	return front;
 }
 
@@ -457,7 +437,6 @@ void bt_front_destroy(struct bt_front *front)
 	bt_strbuf_finish(&front->openapi_v2.body);
 	bt_strbuf_finish(&front->openapi_v2_protobuf.body);
 	bt_strbuf_finish(&front->openapi_index.body);
-	bt_arena_finish(&front->arena);
 	bt_free(front);
 }
 

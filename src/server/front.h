@@ -12,7 +12,7 @@
 
 struct bt_front;
 
-/** A bearer token and the user that it authenticates. */
+/** A bearer token and the user that it authenticates, in the group system:authenticated. */
 struct bt_front_token {
 	const char *token;
 	struct bt_user user;
@@ -33,7 +33,7 @@ struct bt_front_options {
 	 * certificates are not accepted.
 	 */
 	const char *client_ca_pem;
-	const struct bt_front_token *tokens; /* copied */
+	const struct bt_front_token *tokens; /* borrowed until bt_front_destroy */
 	uint32_t token_count;
 	struct bt_http_limits limits;
 	/**

@@ -89,8 +89,7 @@ struct bt_front {
 	uint32_t watches_max;
 	struct bt_certificate_authorities *client_authorities; /* NULL: none */
 	uint32_t token_count;
-	struct bt_front_token *tokens;
-	struct bt_arena arena; /* memory of the tokens */
+	const struct bt_front_token *tokens; /* borrowed */
 	struct bt_prng prng;   /* for audit ids */
 	struct bt_front_call *held;
 	struct bt_front_call *held_last;

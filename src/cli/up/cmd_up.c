@@ -65,6 +65,7 @@ struct up {
 	struct bt_loop *loop;
 	struct bt_cluster *cluster;
 	struct bt_up_identity identity;
+	struct bt_front_token token; /* of the kubeconfig */
 	struct bt_front *front;
 	pid_t view; /* the process of --view; 0: none */
 	int64_t started_ns;
@@ -285,7 +286,6 @@ static int create_cluster(struct up *up, struct berth_error *err)
 
 static int create_front(struct up *up, struct berth_error *err)
 {
-	static const struct bt_str masters[] = {BT_STR_INIT("system:masters")};
 	const struct options *options = up->options;
 	struct bt_up_identity_options identity = {
 		.is_plain = is_plain(options),
@@ -299,10 +299,7 @@ static int create_front(struct up *up, struct berth_error *err)
 	if (result < 0) {
 		return result;
 	}
-	struct bt_front_token token = {
-		.token = bt_strbuf_c(&up->identity.token),
-		.user = {.name = BT_STR("admin"), .group_count = 1, .groups = masters},
-	};
+	up->token = (struct bt_front_token){bt_strbuf_c(&up->identity.token), bt_user_admin};
 	struct bt_front_options front = {
 		.api = bt_cluster_api(up->cluster),
 		.address = options->address.address,
@@ -313,7 +310,7 @@ static int create_front(struct up *up, struct berth_error *err)
 		.client_ca_pem = up->identity.ca.key.length != 0
 			? bt_strbuf_c(&up->identity.ca.certificate)
 			: NULL,
-		.tokens = &token,
+		.tokens = &up->token,
 		.token_count = identity.is_plain ? 0 : 1,
 		.limits = bt_http_default_limits,
 		.watches_max = WATCHES_MAX,

@@ -514,11 +514,11 @@ END_TEST
 
 START_TEST(test_front__tokens)
 {
-	static const struct bt_str masters[] = {BT_STR_INIT("system:masters")};
-	static const struct bt_str staff[] = {BT_STR_INIT("staff")};
+	static const struct bt_str staff[] = {
+		BT_STR_INIT("staff"), BT_STR_INIT("system:authenticated")};
 	const struct bt_front_token tokens[] = {
-		{"secret", {.name = BT_STR("admin"), .group_count = 1, .groups = masters}},
-		{"other", {.name = BT_STR("bob"), .group_count = 1, .groups = staff}},
+		{"secret", bt_user_admin},
+		{"other", {.name = BT_STR("bob"), .group_count = 2, .groups = staff}},
 	};
 	struct bt_front_options options = {
 		.certificate_pem = "", .tokens = tokens, .token_count = BT_ARRAY_LENGTH(tokens)};

@@ -9,16 +9,21 @@
 #define IN(namespace_) RBAC "/namespaces/" namespace_
 
 /** Each request carries the token of a user; the token also gives the user's groups. */
-static const struct bt_str group_masters[] = {BT_STR_INIT("system:masters")};
-static const struct bt_str group_staff[] = {BT_STR_INIT("staff")};
-static const struct bt_str group_nodes[] = {BT_STR_INIT("system:nodes")};
+#define AUTHENTICATED BT_STR_INIT("system:authenticated")
+static const struct bt_str group_authenticated[] = {AUTHENTICATED};
+static const struct bt_str group_masters[] = {BT_STR_INIT("system:masters"), AUTHENTICATED};
+static const struct bt_str group_staff[] = {BT_STR_INIT("staff"), AUTHENTICATED};
+static const struct bt_str group_nodes[] = {BT_STR_INIT("system:nodes"), AUTHENTICATED};
 static const struct bt_front_token tokens[] = {
-	{"n1", {.name = BT_STR_INIT("system:node:n1"), .group_count = 1, .groups = group_nodes}},
-	{"false", {.name = BT_STR_INIT("system:node:n1"), .group_count = 1, .groups = group_staff}},
-	{"admin", {.name = BT_STR_INIT("admin"), .group_count = 1, .groups = group_masters}},
-	{"bob", {.name = BT_STR_INIT("bob"), .group_count = 1, .groups = group_staff}},
-	{"eve", {.name = BT_STR_INIT("eve"), .group_count = 0}},
-	{"sa", {.name = BT_STR_INIT("system:serviceaccount:a:robot"), .group_count = 0}},
+	{"n1", {.name = BT_STR_INIT("system:node:n1"), .group_count = 2, .groups = group_nodes}},
+	{"false", {.name = BT_STR_INIT("system:node:n1"), .group_count = 2, .groups = group_staff}},
+	{"admin", {.name = BT_STR_INIT("admin"), .group_count = 2, .groups = group_masters}},
+	{"bob", {.name = BT_STR_INIT("bob"), .group_count = 2, .groups = group_staff}},
+	{"eve", {.name = BT_STR_INIT("eve"), .group_count = 1, .groups = group_authenticated}},
+	{"sa",
+		{.name = BT_STR_INIT("system:serviceaccount:a:robot"),
+			.group_count = 1,
+			.groups = group_authenticated}},
 };
 
 static void setup(struct front_fixture *f)

@@ -13,9 +13,10 @@
 #define SELF "/apis/authentication.k8s.io/v1/selfsubjectreviews"
 #define ACCOUNT "/api/v1/namespaces/default/serviceaccounts/robot"
 
-static const struct bt_str masters[] = {BT_STR_INIT("system:masters")};
+static const struct bt_str masters[] = {
+	BT_STR_INIT("system:masters"), BT_STR_INIT("system:authenticated")};
 static const struct bt_front_token admin = {
-	"admin", {.name = BT_STR_INIT("admin"), .group_count = 1, .groups = masters}};
+	"admin", {.name = BT_STR_INIT("admin"), .group_count = 2, .groups = masters}};
 
 static char token[4096];
 
