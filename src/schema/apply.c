@@ -1,7 +1,168 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "schema/apply.h"
 
-#include "schema/apply_managers.h"
+#include <stdlib.h>
+
+#include "schema/field_set.h"
+
+/** --- metadata.managedFields --- */
+
+struct manager {
+	struct bt_str name;
+	struct bt_str operation; /* "Apply" or "Update" */
+	struct bt_str api_version;
+	struct bt_str time;
+	struct bt_str subresource;
+	const struct bt_field_set *fields; /* NULL: the entry is dropped when written */
+};
+
+struct managers {
+	uint32_t count;
+	struct manager *items; /* has room for three more entries than were read */
+};
+
+static const struct bt_json_value *entries_of(const struct bt_json_value *object)
+{
+	return bt_json_array_at(object, "metadata.managedFields");
+}
+
+bool bt_apply_is_tracked(const struct bt_json_value *object)
+{
+	return object != NULL && entries_of(object)->count != 0;
+}
+
+/** Reads the managedFields of an object (NULL: no object); skips entries with malformed fields. */
+static struct managers *read_managers(struct bt_arena *arena, const struct bt_json_value *object)
+{
+	const struct bt_json_value *entries = entries_of(object);
+	struct managers *managers = BT_ARENA_NEW(arena, struct managers);
+	uint32_t most = BT_MIN(entries->count, BT_APPLY_MANAGERS_MAX);
+	managers->items = BT_ARENA_NEW_ARRAY(arena, struct manager, most + 3);
+	for (uint32_t i = 0; i < entries->count && managers->count < most; i++) {
+		const struct bt_json_value *entry = entries->elements[i];
+		struct manager manager = {
+			.name = bt_json_text_at(entry, "manager"),
+			.operation = bt_json_text_at(entry, "operation"),
+			.api_version = bt_json_text_at(entry, "apiVersion"),
+			.time = bt_json_text_at(entry, "time"),
+			.subresource = bt_json_text_at(entry, "subresource"),
+		};
+		manager.fields = bt_field_set_parse(arena, bt_json_find(entry, "fieldsV1"));
+		if (manager.fields != NULL) {
+			managers->items[managers->count++] = manager;
+		}
+	}
+	return managers;
+}
+
+static int compare_managers(const void *a, const void *b)
+{
+	const struct manager *left = a;
+	const struct manager *right = b;
+	int order = bt_str_compare(left->operation, right->operation);
+	if (order == 0) {
+		order = bt_str_compare(left->time, right->time);
+	}
+	if (order == 0) {
+		order = bt_str_compare(left->name, right->name);
+	}
+	if (order == 0) {
+		order = bt_str_compare(left->api_version, right->api_version);
+	}
+	return order != 0 ? order : bt_str_compare(left->subresource, right->subresource);
+}
+
+/**
+ * Sorts the entries and writes them to the object; removes managedFields if there are no entries.
+ */
+static void write_managers(
+	struct bt_arena *arena, struct managers *managers, struct bt_json_value *object)
+{
+	struct bt_json_value *entries = bt_json_new(arena, BT_JSON_ARRAY);
+	struct bt_json_value *metadata = bt_json_ensure_object(arena, object, "metadata");
+	qsort(managers->items, managers->count, sizeof(managers->items[0]), compare_managers);
+	for (uint32_t i = 0; i < managers->count; i++) {
+		const struct manager *manager = &managers->items[i];
+		if (manager->fields == NULL) {
+			continue;
+		}
+		bt_json_put(arena, entries,
+			"[{manager: %s, operation: %s, apiVersion: %s, time?: %s, "
+			"fieldsType: 'FieldsV1', fieldsV1: %v, subresource?: %s}]",
+			manager->name, manager->operation, manager->api_version, manager->time,
+			bt_field_set_format(arena, manager->fields), manager->subresource);
+	}
+	if (entries->count != 0) {
+		bt_json_set_value(arena, metadata, "managedFields", entries);
+	} else {
+		(void)bt_json_remove_c(metadata, "managedFields");
+	}
+}
+
+/**
+ * Returns the writer's Apply entry if applies is true, otherwise its Update entry. Adds the entry
+ * if managers lacks it.
+ */
+static struct manager *manager_of(
+	struct managers *managers, const struct bt_apply_writer *writer, bool applies)
+{
+	struct bt_str operation = applies ? BT_STR("Apply") : BT_STR("Update");
+	for (uint32_t i = 0; i < managers->count; i++) {
+		struct manager *manager = &managers->items[i];
+		/* an Apply entry matches in any apiVersion */
+		if (bt_str_equal(manager->name, writer->manager) &&
+			bt_str_equal(manager->operation, operation) &&
+			bt_str_equal(manager->subresource, writer->subresource) &&
+			(applies || bt_str_equal(manager->api_version, writer->api_version))) {
+			return manager;
+		}
+	}
+	struct manager *manager = &managers->items[managers->count++];
+	*manager = (struct manager){.name = writer->manager,
+		.operation = operation,
+		.api_version = writer->api_version,
+		.subresource = writer->subresource};
+	return manager;
+}
+
+/**
+ * Merges the oldest Update entries into the entry "ancient-changes" until at most
+ * BT_APPLY_UPDATES_MAX Update entries are left.
+ */
+static void cap_managers(struct bt_arena *arena, struct managers *managers)
+{
+	const struct bt_str ancient = BT_STR("ancient-changes");
+	for (;;) {
+		struct manager *oldest = NULL;
+		struct manager *bucket = NULL;
+		uint32_t updates = 0;
+		for (uint32_t i = 0; i < managers->count; i++) {
+			struct manager *manager = &managers->items[i];
+			if (manager->fields == NULL ||
+				!bt_str_equal(manager->operation, BT_STR("Update"))) {
+				continue;
+			}
+			updates++;
+			if (bt_str_equal(manager->name, ancient)) {
+				bucket = manager;
+			} else if (oldest == NULL ||
+				bt_str_compare(manager->time, oldest->time) < 0) {
+				oldest = manager;
+			}
+		}
+		if (updates <= BT_APPLY_UPDATES_MAX || oldest == NULL) {
+			return;
+		}
+		if (bucket == NULL) {
+			oldest->name = ancient;
+			oldest->subresource = BT_STR("");
+		} else {
+			bucket->fields = bt_field_set_union(arena, bucket->fields, oldest->fields);
+			bucket->time = oldest->time;
+			oldest->fields = NULL;
+		}
+	}
+}
 
 /** --- conflicts --- */
 
@@ -13,7 +174,7 @@ struct conflict_list {
 	struct bt_apply_conflict items[BT_APPLY_CONFLICTS_MAX];
 };
 
-static void add_conflicts(struct conflict_list *list, const struct bt_manager *manager,
+static void add_conflicts(struct conflict_list *list, const struct manager *manager,
 	const struct bt_field_set *fields)
 {
 	struct bt_json_value *paths = bt_json_new(list->arena, BT_JSON_ARRAY);
@@ -51,12 +212,12 @@ static void add_conflicts(struct conflict_list *list, const struct bt_manager *m
  * changed field that another manager owns is added to list as a conflict, unless the set `excused`
  * contains the field.
  */
-static void take_from_others(struct bt_arena *arena, struct bt_managers *managers,
-	const struct bt_manager *self, const struct bt_field_changes *changes,
+static void take_from_others(struct bt_arena *arena, struct managers *managers,
+	const struct manager *self, const struct bt_field_changes *changes,
 	struct conflict_list *list, const struct bt_field_set *excused)
 {
 	for (uint32_t i = 0; i < managers->count; i++) {
-		struct bt_manager *manager = &managers->items[i];
+		struct manager *manager = &managers->items[i];
 		if (manager == self) {
 			continue;
 		}
@@ -174,7 +335,7 @@ static struct bt_field_changes changes_of(struct bt_arena *arena,
  */
 static void record_earlier_owners(struct bt_arena *arena, const struct bt_apply_writer *writer,
 	const struct bt_json_value *live, const struct bt_field_set *last_applied,
-	struct bt_managers *managers)
+	struct managers *managers)
 {
 	struct bt_apply_writer everything = *writer;
 	everything.ignored_member = NULL;
@@ -184,12 +345,12 @@ static void record_earlier_owners(struct bt_arena *arena, const struct bt_apply_
 	before.subresource = BT_STR("");
 	if (known != NULL) {
 		before.manager = BT_STR("kubectl-client-side-apply");
-		struct bt_manager *client = bt_managers_of(managers, &before, false);
+		struct manager *client = manager_of(managers, &before, false);
 		client->fields = known;
 		client->time = writer->time;
 	}
 	before.manager = BT_STR("before-first-apply");
-	struct bt_manager *manager = bt_managers_of(managers, &before, false);
+	struct manager *manager = manager_of(managers, &before, false);
 	manager->fields = bt_field_set_difference(arena, all, known);
 	manager->time = writer->time;
 }
@@ -200,19 +361,18 @@ static int merge_and_own(struct bt_arena *arena, const struct bt_apply_writer *w
 {
 	struct bt_spot root = bt_spot_root(writer->message, writer->parts);
 	struct bt_json_value *object = NULL;
-	bool given = false;
 	struct bt_json_value *base = live != NULL ? bt_json_clone(arena, live, false)
 						  : bt_json_new(arena, BT_JSON_OBJECT);
 	int result = bt_apply_merge(arena, &root, base, applied, &object, err);
 	if (result != 0) {
 		return result;
 	}
-	struct bt_managers *managers = bt_managers_read(arena, live, &given);
+	struct managers *managers = read_managers(arena, live);
 	const struct bt_field_set *client = last_applied_fields(arena, writer, live);
-	if (live != NULL && !given) {
+	if (live != NULL && !bt_apply_is_tracked(live)) {
 		record_earlier_owners(arena, writer, live, client, managers);
 	}
-	struct bt_manager *self = bt_managers_of(managers, writer, true);
+	struct manager *self = manager_of(managers, writer, true);
 	const struct bt_field_set *last = self->fields;
 	const struct bt_field_set *own = bt_field_set_stripped(
 		arena, bt_field_set_of(arena, &root, applied), writer->ignored_member);
@@ -242,7 +402,7 @@ static int merge_and_own(struct bt_arena *arena, const struct bt_apply_writer *w
 	if (is_kubectl(writer)) {
 		update_last_applied(arena, writer, live, applied, object);
 	}
-	bt_managers_write(arena, managers, object);
+	write_managers(arena, managers, object);
 	*out_object = object;
 	return 0;
 }
@@ -344,23 +504,22 @@ void bt_apply_record_update(struct bt_arena *arena, const struct bt_apply_writer
 	if (old != NULL && !bt_apply_is_tracked(old) && !given) {
 		return;
 	}
-	struct bt_managers *managers =
-		bt_managers_read(arena, given || old == NULL ? new_object : old, &given);
-	if (given && managers->count == 0) {
+	struct managers *managers = read_managers(arena, given || old == NULL ? new_object : old);
+	if ((given || old != NULL) && managers->count == 0) {
 		/* the client sent only invalid entries, such as [{}]: remove all owners */
-		bt_managers_write(arena, managers, new_object);
+		write_managers(arena, managers, new_object);
 		return;
 	}
 	struct bt_field_changes changes = changes_of(arena, writer, old, new_object);
-	struct bt_manager *self = NULL;
+	struct manager *self = NULL;
 	if (changes.changed != NULL || changes.removed != NULL) {
-		self = bt_managers_of(managers, writer, false);
+		self = manager_of(managers, writer, false);
 		self->fields = bt_field_set_union(arena,
 			bt_field_set_difference(arena, self->fields, changes.removed),
 			changes.changed);
 		self->time = writer->time;
 	}
 	take_from_others(arena, managers, self, &changes, NULL, NULL);
-	bt_managers_cap(arena, managers);
-	bt_managers_write(arena, managers, new_object);
+	cap_managers(arena, managers);
+	write_managers(arena, managers, new_object);
 }

@@ -4,7 +4,7 @@
  * configuration.
  */
 #include "base/text_set.h"
-#include "schema/apply_managers.h"
+#include "schema/field_set.h"
 #include "schema/list_order.h"
 
 /** --- merge --- */

@@ -113,4 +113,21 @@ struct bt_field_changes {
 };
 struct bt_field_changes bt_field_set_compare(struct bt_arena *arena, const struct bt_spot *spot,
 	const struct bt_json_value *old_value, const struct bt_json_value *new_value);
+
+/** --- apply_merge.c: changes of a value by a configuration --- */
+
+/**
+ * Merges the configuration `applied` into the live value. live is changed in place and becomes part
+ * of *out_value. live NULL: there is no live value. List elements match by their keys.
+ * BERTH_ERR_INVALID: a list of the configuration has elements without keys or with equal keys.
+ */
+BT_MUST_USE int bt_apply_merge(struct bt_arena *arena, const struct bt_spot *spot,
+	struct bt_json_value *live, const struct bt_json_value *applied,
+	struct bt_json_value **out_value, struct berth_error *err);
+/**
+ * Removes from value, in place, the fields that are in the set `last` but not in the set `keep`.
+ * NULL is the empty set.
+ */
+void bt_apply_prune(struct bt_arena *arena, const struct bt_spot *spot, struct bt_json_value *value,
+	const struct bt_field_set *last, const struct bt_field_set *keep);
 #endif
