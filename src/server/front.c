@@ -11,12 +11,17 @@
 
 #define PLAIN_TEXT "text/plain; charset=utf-8"
 
+struct bt_str bt_front_find_header(const struct bt_front_call *call, const char *name)
+{
+	return call->front->wire->header(call->exchange, name);
+}
+
 void bt_front_header(struct bt_front_call *call, const char *name, struct bt_str value)
 {
 	call->front->wire->add_header(call->exchange, name, value);
 }
 
-/** Adds the headers that all answers have. content_type NULL: there is no body. */
+/** Adds the headers that most answers have. content_type NULL: there is no body. */
 static void add_headers(struct bt_front_call *call, const char *content_type)
 {
 	struct bt_strbuf text = {0};
@@ -27,6 +32,13 @@ static void add_headers(struct bt_front_call *call, const char *content_type)
 	if (content_type != NULL) {
 		bt_front_header(call, "Content-Type", bt_str_from(content_type));
 	}
+}
+
+static void add_cache_control(struct bt_front_call *call)
+{
+	const char *value = call->cache_control;
+	bt_front_header(call, "Cache-Control",
+		value != NULL ? bt_str_from(value) : BT_STR("no-cache, private"));
 }
 
 static void send_answer(struct bt_front_call *call)
@@ -41,6 +53,7 @@ void bt_front_send(struct bt_front_call *call, uint16_t code, const char *conten
 	struct bt_front *front = call->front;
 	BT_ASSERT(!call->answered && !call->is_held);
 	add_headers(call, content_type);
+	add_cache_control(call);
 	call->code = code;
 	if (front->failed || !bt_store_needs_sync(bt_api_store(front->api))) {
 		send_answer(call);
@@ -84,15 +97,9 @@ static void release_held(struct bt_front *front, const struct bt_failure *failur
 	}
 }
 
-void bt_front_no_cache(struct bt_front_call *call)
-{
-	bt_front_header(call, "Cache-Control", BT_STR("no-cache, private"));
-}
-
 void bt_front_send_text(struct bt_front_call *call, uint16_t code, const char *text)
 {
 	bt_strbuf_append_c(&call->body, text);
-	bt_front_no_cache(call);
 	bt_front_header(call, "X-Content-Type-Options", BT_STR("nosniff"));
 	bt_front_send(call, code, PLAIN_TEXT);
 }
@@ -102,7 +109,6 @@ void bt_front_send_document(
 {
 	struct bt_encoding encoding = {
 		.media = bt_encode_document(&call->encoding, document, &call->body)};
-	bt_front_no_cache(call);
 	bt_front_send(call, code, bt_encoding_content_type(&encoding, false));
 }
 
@@ -114,7 +120,6 @@ void bt_front_send_failure(struct bt_front_call *call)
 		bt_front_header(call, "Retry-After",
 			bt_arena_printf(&call->arena, "%d", (int)failure->retry_after_seconds));
 	}
-	bt_front_no_cache(call);
 	struct bt_encoding encoding = {.media = encode_failure(call)};
 	bt_front_send(call, failure->code, bt_encoding_content_type(&encoding, false));
 }
@@ -136,7 +141,7 @@ void bt_front_send_stream(
 {
 	BT_ASSERT(!call->answered && !call->is_held);
 	add_headers(call, content_type);
-	bt_front_no_cache(call);
+	add_cache_control(call);
 	call->answered = true;
 	call->front->wire->answer_stream(call->exchange, 200, stream);
 }
@@ -280,7 +285,7 @@ static bool needs_indent(const struct bt_front_call *call)
 	if (call->query.pretty_given) {
 		return call->query.pretty;
 	}
-	struct bt_str agent = call->front->wire->header(call->exchange, "User-Agent");
+	struct bt_str agent = bt_front_find_header(call, "User-Agent");
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(agents); i++) {
 		if (bt_str_has_prefix(agent, bt_str_from(agents[i]))) {
 			return true;
@@ -434,9 +439,9 @@ void bt_front_destroy(struct bt_front *front)
 	bt_watchers_destroy(front->watchers);
 	bt_metrics_destroy(front->metrics);
 	bt_certificate_authorities_destroy(front->client_authorities);
-	bt_strbuf_finish(&front->openapi_v2.body);
-	bt_strbuf_finish(&front->openapi_v2_protobuf.body);
-	bt_strbuf_finish(&front->openapi_index.body);
+	for (int i = 0; i < BT_OPENAPI__COUNT; i++) {
+		bt_strbuf_finish(&front->openapi[i].body);
+	}
 	bt_free(front);
 }
 

@@ -305,7 +305,6 @@ static void send_answer(struct bt_front_call *call, const struct bt_api_answer *
 		bt_encode_object_tree(&encoder, answer->document, &call->body);
 	}
 	bt_encoder_finish(&encoder);
-	bt_front_no_cache(call);
 	bt_front_send(call, answer->code, bt_encoding_content_type(&call->encoding, false));
 }
 
@@ -385,7 +384,7 @@ static bool read_media(struct bt_front_call *call, enum bt_body_media *out_media
 		{BT_BODY_APPLY_PATCH, BT_PATCH_APPLY},
 	};
 	bool is_patch = false;
-	*out_media = bt_body_media_parse(call->front->wire->header(call->exchange, "Content-Type"));
+	*out_media = bt_body_media_parse(bt_front_find_header(call, "Content-Type"));
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(patches); i++) {
 		if (*out_media == patches[i].media) {
 			is_patch = true;
@@ -409,7 +408,7 @@ static bool write_options(struct bt_front_call *call)
 	if (!bt_query_write_options(&call->query, kind, &call->arena, &call->api, &call->failure)) {
 		return false;
 	}
-	struct bt_str agent = call->front->wire->header(call->exchange, "User-Agent");
+	struct bt_str agent = bt_front_find_header(call, "User-Agent");
 	struct bt_str name = bt_str_cut(&agent, '/');
 	call->api.user_agent = name.length != 0 ? bt_str_sub(name, 0, 128) : BT_STR("unknown");
 	return true;
@@ -440,7 +439,6 @@ static void send_list(struct bt_front_call *call, size_t gathered_bytes_max)
 	call->list = NULL;
 	if (bt_list_gather(list, gathered_bytes_max)) {
 		bt_list_take(list, &call->body);
-		bt_front_no_cache(call);
 		bt_front_send(call, 200, type);
 		return;
 	}
@@ -502,7 +500,7 @@ static void open_watch(void *context)
 static bool choose_encoding(struct bt_front_call *call)
 {
 	bool is_watch = call->verb == BT_VERB_WATCH;
-	struct bt_str accept = call->front->wire->header(call->exchange, "Accept");
+	struct bt_str accept = bt_front_find_header(call, "Accept");
 	if (!bt_accept_object(accept, call->route.resource, is_watch, &call->encoding)) {
 		return bt_front_fail(call, 406, "NotAcceptable",
 			"only the following media types are accepted: %s",

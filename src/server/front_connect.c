@@ -108,8 +108,7 @@ static const char *choose_protocol(const struct bt_front_call *call)
 {
 	static const char *const known[] = {"v5.channel.k8s.io", "v4.channel.k8s.io"};
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(known); i++) {
-		struct bt_str given =
-			call->front->wire->header(call->exchange, "Sec-WebSocket-Protocol");
+		struct bt_str given = bt_front_find_header(call, "Sec-WebSocket-Protocol");
 		while (given.length != 0) {
 			struct bt_str name = bt_str_trim(bt_str_cut(&given, ','), BT_STR_SPACE);
 			if (bt_str_equal_c(name, known[i])) {
@@ -123,9 +122,8 @@ static const char *choose_protocol(const struct bt_front_call *call)
 /** Checks the headers of a WebSocket upgrade. false: sets call->failure. */
 static bool check_upgrade(struct bt_front_call *call, const char **out_protocol)
 {
-	const struct bt_wire *wire = call->front->wire;
 	const struct bt_connect_options *options = &call->query.connect;
-	struct bt_str upgrade = wire->header(call->exchange, "Upgrade");
+	struct bt_str upgrade = bt_front_find_header(call, "Upgrade");
 	if (!options->takes_input && !options->takes_output && !options->takes_errors) {
 		return bt_front_fail(call, 400, "BadRequest",
 			"you must specify at least one of stdin, stdout, stderr");
@@ -135,14 +133,14 @@ static bool check_upgrade(struct bt_front_call *call, const char **out_protocol)
 			"exec and attach are served over WebSocket (v5.channel.k8s.io, "
 			"v4.channel.k8s.io), not over SPDY: use kubectl v1.31 or later");
 	}
-	if (!bt_http_is_websocket_upgrade(wire->header(call->exchange, "Connection"), upgrade) ||
+	if (!bt_http_is_websocket_upgrade(bt_front_find_header(call, "Connection"), upgrade) ||
 		!bt_str_equal_c(call->request.method, "GET")) {
 		return bt_front_fail(call, 400, "BadRequest", "Upgrade request required");
 	}
 	*out_protocol = choose_protocol(call);
 	if (*out_protocol == NULL ||
-		!bt_str_equal_c(wire->header(call->exchange, "Sec-WebSocket-Version"), "13") ||
-		wire->header(call->exchange, "Sec-WebSocket-Key").length == 0) {
+		!bt_str_equal_c(bt_front_find_header(call, "Sec-WebSocket-Version"), "13") ||
+		bt_front_find_header(call, "Sec-WebSocket-Key").length == 0) {
 		return bt_front_fail(call, 400, "BadRequest",
 			"the WebSocket must be of version 13, with a key, and of a subprotocol "
 			"that "

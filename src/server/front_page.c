@@ -15,7 +15,7 @@ static bool send_if_changed(struct bt_front_call *call, const char *hash)
 {
 	struct bt_str etag = bt_arena_printf(&call->arena, "\"%s\"", hash);
 	bt_front_header(call, "ETag", etag);
-	struct bt_str given = call->front->wire->header(call->exchange, "If-None-Match");
+	struct bt_str given = bt_front_find_header(call, "If-None-Match");
 	if (!(given.length != 0 && bt_str_find(given, etag) >= 0)) {
 		return true;
 	}
@@ -27,45 +27,36 @@ static bool send_if_changed(struct bt_front_call *call, const char *hash)
 
 /** /openapi/v2 and /openapi/v3. Spec: 14 section 7. */
 
-#define V2_PROTOBUF_TYPE "application/com.github.proto-openapi.spec.v2.v1.0+protobuf"
 #define YEAR_CACHE "public, immutable, max-age=31536000"
 
 /*
- * Sends the document of all resources from the cache. The document is made again only after a
+ * Sends a document of all resources from the cache. The document is made again only after a
  * resource was added or removed.
  */
-static void send_cached(struct bt_front_call *call, struct bt_front_cached *cached,
-	void (*make)(const struct bt_resources *resources, struct bt_strbuf *out), const char *type)
+static void send_cached(struct bt_front_call *call, enum bt_openapi_document document)
 {
+	static const struct {
+		void (*make)(const struct bt_resources *resources, struct bt_strbuf *out);
+		const char *content_type;
+	} documents[BT_OPENAPI__COUNT] = {
+		[BT_OPENAPI_V2] = {bt_openapi_v2_document, "application/json"},
+		[BT_OPENAPI_V2_PROTOBUF] = {bt_openapi_v2_protobuf,
+			"application/com.github.proto-openapi.spec.v2.v1.0+protobuf"},
+		[BT_OPENAPI_V3_INDEX] = {bt_openapi_v3_index, "application/json"},
+	};
 	const struct bt_resources *resources = bt_api_resources(call->front->api);
 	uint64_t generation = bt_resources_generation(resources);
+	struct bt_front_cached *cached = &call->front->openapi[document];
 	if (cached->body.length == 0 || cached->generation != generation) {
 		bt_strbuf_reset(&cached->body);
-		make(resources, &cached->body);
+		documents[document].make(resources, &cached->body);
 		cached->generation = generation;
 		bt_openapi_hash(bt_strbuf_str(&cached->body), cached->hash);
 	}
-	bt_front_no_cache(call);
 	bt_front_header(call, "Vary", BT_STR("Accept"));
 	if (send_if_changed(call, cached->hash)) {
 		bt_strbuf_append_str(&call->body, bt_strbuf_str(&cached->body));
-		bt_front_send(call, 200, type);
-	}
-}
-
-static void send_v2(struct bt_front_call *call)
-{
-	bool is_protobuf;
-	if (!bt_accept_openapi(call->front->wire->header(call->exchange, "Accept"), &is_protobuf)) {
-		bt_front_send_text(call, 406, "");
-		return;
-	}
-	if (is_protobuf) {
-		send_cached(call, &call->front->openapi_v2_protobuf, bt_openapi_v2_protobuf,
-			V2_PROTOBUF_TYPE);
-	} else {
-		send_cached(
-			call, &call->front->openapi_v2, bt_openapi_v2_document, "application/json");
+		bt_front_send(call, 200, documents[document].content_type);
 	}
 }
 
@@ -87,14 +78,24 @@ static void send_v3_group(struct bt_front_call *call)
 		bt_front_send_text(call, 301, "");
 		return;
 	}
-	if (given.length != 0) {
-		bt_front_header(call, "Cache-Control", BT_STR(YEAR_CACHE));
-	} else {
-		bt_front_no_cache(call);
-	}
+	call->cache_control = given.length != 0 ? YEAR_CACHE : NULL;
 	bt_front_header(call, "Vary", BT_STR("Accept"));
 	if (send_if_changed(call, hash)) {
 		bt_front_send(call, 200, "application/json");
+	}
+}
+
+static void send_openapi(struct bt_front_call *call)
+{
+	bool is_protobuf;
+	if (call->route.kind == BT_ROUTE_OPENAPI_V3 && call->route.text.length != 0) {
+		send_v3_group(call);
+	} else if (call->route.kind == BT_ROUTE_OPENAPI_V3) {
+		send_cached(call, BT_OPENAPI_V3_INDEX);
+	} else if (bt_accept_openapi(bt_front_find_header(call, "Accept"), &is_protobuf)) {
+		send_cached(call, is_protobuf ? BT_OPENAPI_V2_PROTOBUF : BT_OPENAPI_V2);
+	} else {
+		bt_front_send_text(call, 406, "");
 	}
 }
 
@@ -103,7 +104,6 @@ static void send_v3_group(struct bt_front_call *call)
 struct values {
 	struct bt_front_call *call;
 	struct bt_selector metric_selector;
-	struct bt_str api_version;
 	struct bt_json_value *items;
 };
 
@@ -243,8 +243,7 @@ static void send_custom_metrics(struct bt_front_call *call)
 	struct values values = {.call = call, .items = bt_json_new(arena, BT_JSON_ARRAY)};
 	bool is_done = false;
 
-	if (!bt_accept_document(
-		    call->front->wire->header(call->exchange, "Accept"), &call->encoding)) {
+	if (!bt_accept_document(bt_front_find_header(call, "Accept"), &call->encoding)) {
 		(void)bt_front_fail(call, 406, "NotAcceptable",
 			"only the following media types are accepted: application/json, "
 			"application/yaml");
@@ -259,7 +258,6 @@ static void send_custom_metrics(struct bt_front_call *call)
 		bt_front_send_failure(call);
 		return;
 	}
-	bt_front_no_cache(call);
 	bt_front_send_document(call, 200,
 		bt_json_put(arena, NULL, "{kind: %c, apiVersion: %s, metadata: {}, items: %v}",
 			is_external(route) ? "ExternalMetricValueList" : "MetricValueList",
@@ -295,8 +293,7 @@ static void send_groups(struct bt_front_call *call, bool is_core)
 {
 	const struct bt_resources *resources = bt_api_resources(call->front->api);
 	enum bt_discovery_form form;
-	if (!bt_accept_discovery(
-		    call->front->wire->header(call->exchange, "Accept"), &call->encoding, &form)) {
+	if (!bt_accept_discovery(bt_front_find_header(call, "Accept"), &call->encoding, &form)) {
 		refuse_accept(call);
 		return;
 	}
@@ -306,7 +303,7 @@ static void send_groups(struct bt_front_call *call, bool is_core)
 			bt_discovery_aggregated(resources, is_core, form, &call->arena),
 			&call->body); /* the encoding is always JSON here */
 		bt_openapi_hash(bt_strbuf_str(&call->body), hash);
-		bt_front_header(call, "Cache-Control", BT_STR("public"));
+		call->cache_control = "public";
 		bt_front_header(call, "Vary", BT_STR("Accept"));
 		if (send_if_changed(call, hash)) {
 			bt_front_send(call, 200,
@@ -318,7 +315,7 @@ static void send_groups(struct bt_front_call *call, bool is_core)
 		}
 		return;
 	}
-	struct bt_str host = call->front->wire->header(call->exchange, "Host");
+	struct bt_str host = bt_front_find_header(call, "Host");
 	bt_front_header(call, "Vary", BT_STR("Accept"));
 	bt_front_send_document(call, 200,
 		is_core ? bt_discovery_core(host, &call->arena)
@@ -330,8 +327,7 @@ static void send_discovery(struct bt_front_call *call)
 	const struct bt_route *route = &call->route;
 	const struct bt_resources *resources = bt_api_resources(call->front->api);
 	struct bt_arena *arena = &call->arena;
-	if (!bt_accept_document(
-		    call->front->wire->header(call->exchange, "Accept"), &call->encoding)) {
+	if (!bt_accept_document(bt_front_find_header(call, "Accept"), &call->encoding)) {
 		refuse_accept(call);
 		return;
 	}
@@ -354,8 +350,7 @@ static void send_openid(struct bt_front_call *call)
 	bool is_keys = call->route.kind == BT_ROUTE_OPENID_KEYS;
 	const struct bt_json_value *document = is_keys
 		? bt_openid_keys(call->front->api, &call->arena)
-		: bt_openid_configuration(
-			  call->front->wire->header(call->exchange, "Host"), &call->arena);
+		: bt_openid_configuration(bt_front_find_header(call, "Host"), &call->arena);
 	if (document == NULL) {
 		(void)bt_front_fail(call, 500, "InternalError",
 			"Internal error occurred: there is no key to sign tokens with");
@@ -363,7 +358,7 @@ static void send_openid(struct bt_front_call *call)
 		return;
 	}
 	bt_json_format(document, &call->body);
-	bt_front_header(call, "Cache-Control", BT_STR("public, max-age=3600"));
+	call->cache_control = "public, max-age=3600";
 	bt_front_send(call, 200, is_keys ? "application/jwk-set+json" : "application/json");
 }
 
@@ -401,7 +396,6 @@ void bt_front_page(struct bt_front_call *call)
 		break;
 	case BT_ROUTE_METRICS:
 		bt_metrics_write(call->front->metrics, BT_METRICS_TEXT, &call->body);
-		bt_front_no_cache(call);
 		bt_front_send(call, 200,
 			"text/plain; version=0.0.4; charset=utf-8; escaping=underscores");
 		break;
@@ -418,14 +412,7 @@ void bt_front_page(struct bt_front_call *call)
 		break;
 	case BT_ROUTE_OPENAPI_V2:
 	case BT_ROUTE_OPENAPI_V3:
-		if (call->route.kind == BT_ROUTE_OPENAPI_V2) {
-			send_v2(call);
-		} else if (call->route.text.length != 0) {
-			send_v3_group(call);
-		} else {
-			send_cached(call, &call->front->openapi_index, bt_openapi_v3_index,
-				"application/json");
-		}
+		send_openapi(call);
 		break;
 	case BT_ROUTE_ROOT:
 	case BT_ROUTE_VERSION:

@@ -59,7 +59,8 @@ struct bt_front_call {
 	struct bt_strbuf yaml; /* a YAML body, converted to JSON */
 	/** Keys that a YAML body repeats, each as "\n  line N: key \"K\" already set in map". */
 	struct bt_str repeated_keys;
-	struct bt_strbuf body; /* body of the answer */
+	struct bt_strbuf body;     /* body of the answer */
+	const char *cache_control; /* of the answer; NULL: it may change at any time */
 	uint16_t code;
 	int64_t began_ns;    /* start of the request, by the loop's clock */
 	int64_t answered_ns; /* 0: not answered yet, or answered by a stream */
@@ -69,6 +70,14 @@ struct bt_front_call {
 	struct bt_list *list;           /* NULL: none, or a stream owns it */
 	struct bt_front_call *previous; /* in bt_front.held */
 	struct bt_front_call *next;     /* in bt_front.held */
+};
+
+/** The OpenAPI documents of all resources. */
+enum bt_openapi_document {
+	BT_OPENAPI_V2,
+	BT_OPENAPI_V2_PROTOBUF,
+	BT_OPENAPI_V3_INDEX,
+	BT_OPENAPI__COUNT,
 };
 
 struct bt_front_cached {
@@ -90,16 +99,14 @@ struct bt_front {
 	struct bt_certificate_authorities *client_authorities; /* NULL: none */
 	uint32_t token_count;
 	const struct bt_front_token *tokens; /* borrowed */
-	struct bt_prng prng;   /* for audit ids */
+	struct bt_prng prng;                 /* for audit ids */
 	struct bt_front_call *held;
 	struct bt_front_call *held_last;
 	struct bt_metrics *metrics;
 	struct bt_metric *requests;       /* in metrics */
 	struct bt_metric *durations;      /* in metrics */
 	struct bt_metric *stored_objects; /* in metrics */
-	struct bt_front_cached openapi_v2;
-	struct bt_front_cached openapi_v2_protobuf;
-	struct bt_front_cached openapi_index;
+	struct bt_front_cached openapi[BT_OPENAPI__COUNT];
 };
 
 /** Creates a front without a server: the caller passes requests to bt_front_begin. */
@@ -137,8 +144,8 @@ void bt_front_resume(void *call);
 void bt_front_page(struct bt_front_call *call);
 /** --- front.c --- */
 
-/** Adds Cache-Control for answers that may change at any time. */
-void bt_front_no_cache(struct bt_front_call *call);
+/** Returns the value of a header of the request; absent: the request does not have the header. */
+struct bt_str bt_front_find_header(const struct bt_front_call *call, const char *name);
 /** Adds a header to this answer. */
 void bt_front_header(struct bt_front_call *call, const char *name, struct bt_str value);
 /**

@@ -14,11 +14,6 @@ bool bt_front_is_master(const struct bt_front_call *call)
 	return bt_user_has_group(&call->user, "system:masters");
 }
 
-static struct bt_str find_header(const struct bt_front_call *call, const char *name)
-{
-	return call->front->wire->header(call->exchange, name);
-}
-
 /* Returns the host in "host:port", "[address]:port" or "host". */
 static struct bt_str host_of(struct bt_str text)
 {
@@ -53,9 +48,9 @@ static bool host_is_safe(struct bt_str host)
  */
 static bool refuse_browsers(struct bt_front_call *call)
 {
-	struct bt_str host = find_header(call, "Host");
-	struct bt_str origin = find_header(call, "Origin");
-	struct bt_str site = find_header(call, "Sec-Fetch-Site");
+	struct bt_str host = bt_front_find_header(call, "Host");
+	struct bt_str origin = bt_front_find_header(call, "Origin");
+	struct bt_str site = bt_front_find_header(call, "Sec-Fetch-Site");
 	if (host.length != 0 && !host_is_safe(host_of(host))) {
 		struct bt_str shown = bt_str_sub(host, 0, 256);
 		(void)bt_front_fail(call, 403, "Forbidden",
@@ -139,7 +134,7 @@ static bool identify_by_certificate(struct bt_front_call *call)
 static bool identify_by_token(struct bt_front_call *call)
 {
 	static const struct bt_str anonymous[] = {BT_STR_INIT("system:unauthenticated")};
-	struct bt_str text = find_header(call, "Authorization");
+	struct bt_str text = bt_front_find_header(call, "Authorization");
 	if (text.length == 0 && !bt_api_options(call->front->api)->has_rbac) {
 		/* without RBAC an anonymous user would have all rights */
 		return refuse_credential(call);
@@ -167,18 +162,20 @@ static bool identify_by_token(struct bt_front_call *call)
 }
 
 struct group_list {
-	struct bt_front_call *call;
-	struct bt_str *groups; /* NULL: groups are only counted */
+	struct bt_arena *arena;
+	struct bt_str *groups;
 	uint32_t count;
+	uint32_t capacity;
 };
 
 static void take_group(void *context, struct bt_str value)
 {
 	struct group_list *list = context;
-	if (list->groups != NULL) {
-		list->groups[list->count] = bt_arena_str(&list->call->arena, value);
+	if (list->count == list->capacity) {
+		list->groups = bt_arena_grow_array(list->arena, list->groups, list->count,
+			sizeof(*list->groups), &list->capacity);
 	}
-	list->count++;
+	list->groups[list->count++] = bt_arena_str(list->arena, value);
 }
 
 /**
@@ -206,11 +203,12 @@ static bool may_impersonate(struct bt_front_call *call, const char *group, const
 static bool impersonate(struct bt_front_call *call)
 {
 	struct bt_str prefix = BT_STR("system:serviceaccount:");
-	struct bt_str name = find_header(call, "Impersonate-User");
-	struct bt_str uid = find_header(call, "Impersonate-Uid");
-	struct group_list list = {.call = call};
+	struct bt_str name = bt_front_find_header(call, "Impersonate-User");
+	struct bt_str uid = bt_front_find_header(call, "Impersonate-Uid");
+	struct group_list list = {.arena = &call->arena};
 	if (name.length == 0) {
-		if (find_header(call, "Impersonate-Group").length == 0 && uid.length == 0) {
+		if (bt_front_find_header(call, "Impersonate-Group").length == 0 &&
+			uid.length == 0) {
 			return true;
 		}
 		return bt_front_fail(call, 500, "InternalError",
@@ -224,13 +222,6 @@ static bool impersonate(struct bt_front_call *call)
 		       : !may_impersonate(call, "", "users", BT_STR(""), name)) {
 		return false;
 	}
-	/*
-	 * Room for three more groups: two of the ServiceAccount, and system:authenticated or
-	 * system:unauthenticated.
-	 */
-	call->front->wire->each_header(call->exchange, "Impersonate-Group", take_group, &list);
-	list.groups = BT_ARENA_NEW_ARRAY(&call->arena, struct bt_str, list.count + 3);
-	list.count = 0;
 	call->front->wire->each_header(call->exchange, "Impersonate-Group", take_group, &list);
 	for (uint32_t i = 0; i < list.count; i++) {
 		if (!may_impersonate(call, "", "groups", BT_STR(""), list.groups[i])) {
@@ -242,9 +233,10 @@ static bool impersonate(struct bt_front_call *call)
 		return false;
 	}
 	if (is_account && list.count == 0) {
-		list.groups[list.count++] = BT_STR("system:serviceaccounts");
-		list.groups[list.count++] = bt_arena_printf(
-			&call->arena, "system:serviceaccounts:%.*s", BT_STR_ARG(namespace_));
+		take_group(&list, BT_STR("system:serviceaccounts"));
+		take_group(&list,
+			bt_arena_printf(&call->arena, "system:serviceaccounts:%.*s",
+				BT_STR_ARG(namespace_)));
 	}
 	call->user = (struct bt_user){
 		.name = bt_arena_str(&call->arena, name),
@@ -255,8 +247,9 @@ static bool impersonate(struct bt_front_call *call)
 	const char *last = bt_str_equal_c(name, "system:anonymous") ? "system:unauthenticated"
 								    : "system:authenticated";
 	if (!bt_user_has_group(&call->user, last)) {
-		list.groups[list.count] = bt_str_from(last);
-		call->user.group_count++;
+		take_group(&list, bt_str_from(last));
+		call->user.groups = list.groups;
+		call->user.group_count = list.count;
 	}
 	return true;
 }

@@ -69,6 +69,7 @@ static void fill_row(struct bt_resources *resources, struct bt_resource_row *row
 	if (list_kind.length == 0) {
 		list_kind = bt_arena_printf(&arena, "%.*sList", BT_STR_ARG(kind));
 	}
+	definition->rules[index] = bt_custom_rules_create(schema, NULL, NULL, NULL);
 	row->resource = (struct bt_api_resource){
 		.group = terminated(&arena, bt_json_text_at(tree, "spec.group")),
 		.version = terminated(&arena, bt_json_text_at(version, "name")),
@@ -90,10 +91,6 @@ static void fill_row(struct bt_resources *resources, struct bt_resource_row *row
 		.rules = definition->rules[index],
 		.parts = bt_custom_describe_parts(schema, &arena),
 	};
-	if (definition->rules[index] == NULL) {
-		definition->rules[index] = bt_custom_rules_create(schema, NULL, NULL, NULL);
-		row->resource.rules = definition->rules[index];
-	}
 	bt_arena_finish(&row->arena);
 	row->arena = arena;
 	row->owner = definition;
