@@ -654,12 +654,27 @@ START_TEST(test_front__failed_deletecollection)
 }
 END_TEST
 
-BT_TEST_MAIN("front", test_front__pages, test_front__aggregated_discovery, test_front__objects,
-	test_front__options, test_front__edge_14_15_watch_with_limit,
-	test_front__edge_14_19_yaml_body, test_front__edge_14_20_strict_and_warned_fields,
-	test_front__edge_14_36_unknown_resources, test_front__edge_14_38_descriptions_are_served,
-	test_front__edge_14_39_tables_are_served, test_front__edge_14_40_include_object,
-	test_front__warnings_are_few, test_front__protobuf, test_front__depth, test_front__tokens,
-	test_front__browsers_are_refused_without_tls, test_front__future_versions_wait,
-	test_front__failed_deletecollection, test_front__deprecated_versions,
-	test_front__many_parameters)
+START_TEST(test_front__one_cache_control)
+{
+	struct front_fixture fixture;
+	front_fixture_init(&fixture, NULL);
+	ck_assert_uint_eq(
+		front_ask(&fixture, "GET",
+			"/apis/external.metrics.k8s.io/v1beta1/namespaces/default/x", BT_STR("")),
+		200);
+	const char *first = strstr(bt_strbuf_c(&fixture.answer_headers), "Cache-Control");
+	ck_assert_ptr_nonnull(first);
+	ck_assert_ptr_null(strstr(first + 1, "Cache-Control"));
+	front_fixture_finish(&fixture);
+}
+END_TEST
+
+BT_TEST_MAIN("front", test_front__one_cache_control, test_front__pages,
+	test_front__aggregated_discovery, test_front__objects, test_front__options,
+	test_front__edge_14_15_watch_with_limit, test_front__edge_14_19_yaml_body,
+	test_front__edge_14_20_strict_and_warned_fields, test_front__edge_14_36_unknown_resources,
+	test_front__edge_14_38_descriptions_are_served, test_front__edge_14_39_tables_are_served,
+	test_front__edge_14_40_include_object, test_front__warnings_are_few, test_front__protobuf,
+	test_front__depth, test_front__tokens, test_front__browsers_are_refused_without_tls,
+	test_front__future_versions_wait, test_front__failed_deletecollection,
+	test_front__deprecated_versions, test_front__many_parameters)
