@@ -115,7 +115,6 @@ struct bt_hub_item {
 	uint32_t next; /* index of the next item in the controller's ready list */
 	uint32_t failures;
 	bool ready;
-	bool running;
 	bool periodic; /* the delay comes from bt_hub_enqueue_periodic only */
 };
 
@@ -237,7 +236,7 @@ bool bt_hub_queue_has_work(const struct bt_hub_queue *queue);
 /** Ends the delay of every item that is due: the item becomes ready. */
 void bt_hub_queue_promote(struct bt_hub_queue *queue, int64_t now_ns);
 /**
- * Takes the first ready item of the controller, which must have one; the item is running until
+ * Takes the first ready item of the controller, which must have one; the item stays until
  * bt_hub_queue_done.
  */
 uint32_t bt_hub_queue_take(struct bt_hub_queue *queue, uint32_t controller);

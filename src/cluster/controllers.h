@@ -58,7 +58,6 @@ struct bt_controllers_options {
 	 * duration) overrides this time. 0: pods end as soon as they run.
 	 */
 	int64_t job_run_time_ns;
-	uint64_t seed;
 	/**
 	 * Where clients find the API server, for Service `kubernetes`; NULL: no such Service.
 	 * Borrowed.

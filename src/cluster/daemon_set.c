@@ -661,14 +661,13 @@ static bool sync(struct bt_sync *sync)
 		}
 	}
 	write_status(&pass);
-	bool *is_used = BT_ARENA_NEW_ARRAY(sync->arena, bool, (size_t)pass.revisions.count + 1);
 	for (uint32_t i = 0; i < pass.revisions.count; i++) {
-		for (uint32_t n = 0; n < pass.pod_count && !is_used[i]; n++) {
-			is_used[i] = bt_str_equal(
-				pass.pods[n].record->hash, pass.revisions.items[i].hash);
+		struct bt_revision *revision = &pass.revisions.items[i];
+		for (uint32_t n = 0; n < pass.pod_count && !revision->is_used; n++) {
+			revision->is_used = bt_str_equal(pass.pods[n].record->hash, revision->hash);
 		}
 	}
-	bt_revisions_clean_up(sync, &pass.revisions, is_used);
+	bt_revisions_clean_up(sync, &pass.revisions);
 	return true;
 }
 

@@ -168,7 +168,6 @@ uint32_t bt_hub_queue_take(struct bt_hub_queue *queue, uint32_t controller)
 	queue->ready_count[controller]--;
 	item->next = NONE;
 	item->ready = false;
-	item->running = true;
 	return slot;
 }
 
@@ -176,7 +175,6 @@ void bt_hub_queue_done(struct bt_hub_queue *queue, uint32_t slot, bool succeeded
 {
 	struct bt_hub_item *item = &queue->items.items[slot];
 
-	item->running = false;
 	if (succeeded) {
 		item->failures = 0;
 	} else {
@@ -186,7 +184,7 @@ void bt_hub_queue_done(struct bt_hub_queue *queue, uint32_t slot, bool succeeded
 		item->periodic = false;
 		delay_item(queue, slot, now_ns + BT_MIN(wait, BACKOFF_MAX_NS));
 	}
-	if (item->ready || item->running || bt_heap_has(&queue->delayed, slot)) {
+	if (item->ready || bt_heap_has(&queue->delayed, slot)) {
 		return;
 	}
 	(void)bt_map_remove(&queue->by_key, hash_of(item->controller, key_of(item)), slot);

@@ -65,15 +65,9 @@ static bool gates_are_open(const struct bt_json_value *pod, const struct bt_json
 
 	for (uint32_t i = 0; i < gates->count; i++) {
 		struct bt_str type = bt_json_text_at(gates->elements[i], "conditionType");
-		bool open = false;
+		const struct bt_json_value *entry = bt_json_element_with(conditions, "type", type);
 
-		for (uint32_t j = 0; j < conditions->count; j++) {
-			const struct bt_json_value *entry = conditions->elements[j];
-			open = open ||
-				(bt_str_equal(bt_json_text_at(entry, "type"), type) &&
-					bt_str_equal_c(bt_json_text_at(entry, "status"), "True"));
-		}
-		if (!open) {
+		if (!bt_str_equal_c(bt_json_text_at(entry, "status"), "True")) {
 			return false;
 		}
 	}
@@ -244,17 +238,6 @@ struct bt_json_value *bt_agent_running_status(
 	return status;
 }
 
-static bool has_content(const struct bt_json_value *value)
-{
-	if (value == NULL || value->type == BT_JSON_NULL) {
-		return false;
-	}
-	if (value->type == BT_JSON_STRING) {
-		return value->text.length != 0;
-	}
-	return (value->type != BT_JSON_ARRAY && value->type != BT_JSON_OBJECT) || value->count != 0;
-}
-
 struct bt_json_value *bt_agent_missing_status(
 	const struct bt_sync *sync, struct bt_agent_pod *record)
 {
@@ -274,7 +257,11 @@ struct bt_json_value *bt_agent_missing_status(
 	bt_json_set_value(arena, missing, "conditions", conditions);
 	for (uint32_t i = 0; i < whole->count; i++) {
 		const struct bt_json_member *member = &whole->members[i];
-		if (!has_content(bt_json_get(stored, member->name))) {
+		const struct bt_json_value *old = bt_json_get(stored, member->name);
+		bool is_list =
+			old != NULL && (old->type == BT_JSON_ARRAY || old->type == BT_JSON_OBJECT);
+		if (old == NULL || old->type == BT_JSON_NULL || (is_list && old->count == 0) ||
+			(old->type == BT_JSON_STRING && old->text.length == 0)) {
 			bt_json_set(arena, missing, member->name, member->value);
 		}
 	}

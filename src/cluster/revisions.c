@@ -153,17 +153,16 @@ struct bt_json_value *bt_revision_template(
 	return template_;
 }
 
-void bt_revisions_clean_up(
-	struct bt_sync *sync, const struct bt_revisions *revisions, const bool *is_used)
+void bt_revisions_clean_up(struct bt_sync *sync, const struct bt_revisions *revisions)
 {
 	int64_t limit = bt_json_int64_at(sync->object, "spec.revisionHistoryLimit", 10);
 	int64_t unused = 0;
 
 	for (uint32_t i = 0; i < revisions->count; i++) {
-		unused += !is_used[i] && i != revisions->update;
+		unused += !revisions->items[i].is_used && i != revisions->update;
 	}
 	for (uint32_t i = 0; i < revisions->count && unused > limit; i++) {
-		if (is_used[i] || i == revisions->update) {
+		if (revisions->items[i].is_used || i == revisions->update) {
 			continue;
 		}
 		unused--;

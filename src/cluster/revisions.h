@@ -11,6 +11,7 @@ struct bt_revision {
 	struct bt_tree_order order;
 	const struct bt_json_value *object;
 	struct bt_str hash; /* suffix of the revision's name */
+	bool is_used;       /* set by the caller: pods of this revision exist */
 };
 
 struct bt_revisions {
@@ -39,8 +40,7 @@ struct bt_json_value *bt_revision_template(
 	struct bt_arena *arena, const struct bt_revision *revision);
 /**
  * Deletes the oldest revisions beyond spec.revisionHistoryLimit, except the update revision and the
- * revisions marked in is_used (by index).
+ * revisions with is_used.
  */
-void bt_revisions_clean_up(
-	struct bt_sync *sync, const struct bt_revisions *revisions, const bool *is_used);
+void bt_revisions_clean_up(struct bt_sync *sync, const struct bt_revisions *revisions);
 #endif

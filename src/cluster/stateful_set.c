@@ -470,16 +470,16 @@ static bool sync(struct bt_sync *sync)
 		update_pods(&pass);
 	}
 	write_status(&pass, updates);
-	bool *is_used = BT_ARENA_NEW_ARRAY(sync->arena, bool, (size_t)pass.revisions.count + 1);
 	for (uint32_t i = 0; i < pass.revisions.count; i++) {
-		struct bt_str revision = pass.revisions.items[i].order.name;
+		struct bt_revision *revision = &pass.revisions.items[i];
 
-		is_used[i] = bt_str_equal(revision, pass.current_revision);
-		for (uint32_t n = 0; n < pass.member_count && !is_used[i]; n++) {
-			is_used[i] = bt_str_equal(pass.members[n].pod->hash, revision);
+		revision->is_used = bt_str_equal(revision->order.name, pass.current_revision);
+		for (uint32_t n = 0; n < pass.member_count && !revision->is_used; n++) {
+			revision->is_used =
+				bt_str_equal(pass.members[n].pod->hash, revision->order.name);
 		}
 	}
-	bt_revisions_clean_up(sync, &pass.revisions, is_used);
+	bt_revisions_clean_up(sync, &pass.revisions);
 	if (sync->wait_until_seconds == INT64_MAX && pass.made == BURST) {
 		bt_hub_enqueue(sync->hub, sync->key);
 	}

@@ -133,7 +133,6 @@ int bt_sim_store_init(struct bt_sim_store *store, const struct bt_gates *gates, 
 	};
 	options.controllers.names = controllers;
 	options.controllers.name_count = BT_ARRAY_LENGTH(controllers);
-	options.controllers.seed = seed;
 	*store = (struct bt_sim_store){0};
 	bt_object_store_init(&store->objects);
 	int result = bt_cluster_create(&options, &store->cluster, err);

@@ -235,7 +235,6 @@ static int create_cluster(struct up *up, struct berth_error *err)
 	struct bt_gates gates;
 	int result = 0;
 	cluster.controllers = bt_controllers_default_options;
-	cluster.controllers.seed = draw_seed();
 	if (options->controllers.list.count != 0) {
 		cluster.controllers.names = options->controllers.list.items;
 		cluster.controllers.name_count = options->controllers.list.count;

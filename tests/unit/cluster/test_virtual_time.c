@@ -30,7 +30,6 @@ static void init(struct cluster *cluster, uint64_t seed)
 
 	options.engine.seed = seed;
 	options.engine.verify = true;
-	options.controllers.seed = seed;
 	options.config = bt_config_create_default(&gates);
 	*cluster = (struct cluster){.api = {.request = no_options}};
 	int result = bt_cluster_create(&options, &cluster->cluster, &err);
