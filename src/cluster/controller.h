@@ -12,6 +12,7 @@
  * that was due when the turn began. When one controller writes many dependents of an object, the
  * other controllers therefore sync that object once, not once per dependent.
  */
+#include "base/fifo.h"
 #include "base/heap.h"
 #include "base/map.h"
 #include "base/vec.h"
@@ -112,7 +113,6 @@ struct bt_hub_item {
 	char *key; /* owned; NULL: a free slot */
 	uint32_t key_length;
 	uint32_t controller;
-	uint32_t next; /* index of the next item in the controller's ready list */
 	uint32_t failures;
 	bool ready;
 	bool periodic; /* the delay comes from bt_hub_enqueue_periodic only */
@@ -124,10 +124,7 @@ struct bt_hub_queue {
 	struct bt_map by_key;
 	struct bt_heap delayed; /* by time, then order of arrival */
 	int64_t next_sequence;
-	/* Lists of ready items: one for each controller, by index in bt_hub.members. */
-	uint32_t first[BT_HUB_CONTROLLERS_MAX];
-	uint32_t last[BT_HUB_CONTROLLERS_MAX];
-	uint32_t ready_count[BT_HUB_CONTROLLERS_MAX];
+	BT_FIFO(uint32_t) ready[BT_HUB_CONTROLLERS_MAX]; /* by index in bt_hub.members */
 };
 
 /** An enabled controller. */
@@ -223,11 +220,7 @@ extern const struct bt_controller_row bt_controller_rows[];
 
 /** --- hub_queue.c --- */
 
-void bt_hub_queue_init(struct bt_hub_queue *queue);
 void bt_hub_queue_finish(struct bt_hub_queue *queue);
-void bt_hub_queue_add(struct bt_hub_queue *queue, uint32_t controller, struct bt_str key);
-void bt_hub_queue_add_at(
-	struct bt_hub_queue *queue, uint32_t controller, struct bt_str key, int64_t at_ns);
 /**
  * Returns whether a key is ready, or is delayed for another reason than periodic work or a retry at
  * the longest delay.

@@ -391,8 +391,6 @@ static void make_new_set(struct rollout *rollout)
 	(void)bt_hub_create(sync->hub, BT_HUB_REPLICA_SETS, bt_key_namespace(sync->key),
 		build_set(rollout, name, hash, size), rollout->arena, &answer);
 	if (answer.code != 201) {
-		struct bt_str why = answer.failure.message;
-
 		sync->failed = true;
 		if (answer.code == 409) {
 			/*
@@ -402,12 +400,13 @@ static void make_new_set(struct rollout *rollout)
 			 */
 			rollout->collision_count++;
 		} else {
-			set_progressing(rollout, "False", "ReplicaSetCreateError",
+			struct bt_str message = bt_arena_printf(rollout->arena,
 				"Failed to create new replica set \"%.*s\": %.*s", BT_STR_ARG(name),
-				BT_STR_ARG(why));
-			bt_sync_event(sync, "Warning", "ReplicaSetCreateError",
-				"Failed to create new replica set \"%.*s\": %.*s", BT_STR_ARG(name),
-				BT_STR_ARG(why));
+				BT_STR_ARG(answer.failure.message));
+			set_progressing(rollout, "False", "ReplicaSetCreateError", "%.*s",
+				BT_STR_ARG(message));
+			bt_sync_event(sync, "Warning", "ReplicaSetCreateError", "%.*s",
+				BT_STR_ARG(message));
 		}
 		bt_api_answer_finish(&answer);
 		return;

@@ -175,37 +175,13 @@ struct bt_pod_disruption_budget_status bt_disruption_status(
 	};
 }
 
-static void write_status(struct pass *pass, const struct bt_pod_disruption_budget_status *status)
+static bool sync(struct bt_sync *sync)
 {
-	struct bt_sync *sync = pass->sync;
+	const struct bt_selector_entry *entry = bt_selector_table_find(sync->data, sync->key);
 	struct bt_arena *arena = sync->arena;
 	struct bt_json_value *conditions =
 		bt_tree_copy_array(arena, sync->object, "status.conditions");
 	int64_t generation = bt_json_int64_at(sync->object, "metadata.generation", 0);
-	int32_t allowed = status->disruptions_allowed;
-	struct bt_tree_condition condition = {
-		.type = "DisruptionAllowed",
-		.status = allowed > 0 ? "True" : "False",
-		.reason = allowed > 0 ? "SufficientPods" : "InsufficientPods",
-		.message = BT_STR(""),
-	};
-
-	(void)bt_tree_set_condition(arena, conditions, &condition, false, sync->now_ns);
-	bt_json_set_int64(arena, bt_condition_find(conditions, condition.type),
-		"observedGeneration", generation);
-	bt_sync_write_status(sync,
-		bt_json_put(arena, NULL,
-			"{conditions: %v, currentHealthy: %d, desiredHealthy: %d, "
-			"disruptionsAllowed: %d, expectedPods: %d, observedGeneration: %d, "
-			"disruptedPods?: %v}",
-			conditions, (int64_t)status->current_healthy,
-			(int64_t)status->desired_healthy, (int64_t)allowed,
-			(int64_t)status->expected_pods, generation, pass->forgotten));
-}
-
-static bool sync(struct bt_sync *sync)
-{
-	const struct bt_selector_entry *entry = bt_selector_table_find(sync->data, sync->key);
 	struct pass pass = {.sync = sync};
 	struct bt_int_or_string unavailable;
 	struct bt_int_or_string available;
@@ -223,7 +199,24 @@ static bool sync(struct bt_sync *sync)
 	bt_vec_finish(&pass.owners);
 	struct bt_pod_disruption_budget_status status =
 		bt_disruption_status(&spec, pass.pods, pass.scale, pass.healthy);
-	write_status(&pass, &status);
+	int64_t allowed = status.disruptions_allowed;
+	struct bt_tree_condition condition = {
+		.type = "DisruptionAllowed",
+		.status = allowed > 0 ? "True" : "False",
+		.reason = allowed > 0 ? "SufficientPods" : "InsufficientPods",
+		.message = BT_STR(""),
+	};
+	(void)bt_tree_set_condition(arena, conditions, &condition, false, sync->now_ns);
+	bt_json_set_int64(arena, bt_condition_find(conditions, condition.type),
+		"observedGeneration", generation);
+	bt_sync_write_status(sync,
+		bt_json_put(arena, NULL,
+			"{conditions: %v, currentHealthy: %d, desiredHealthy: %d, "
+			"disruptionsAllowed: %d, expectedPods: %d, observedGeneration: %d, "
+			"disruptedPods?: %v}",
+			conditions, (int64_t)status.current_healthy,
+			(int64_t)status.desired_healthy, allowed, (int64_t)status.expected_pods,
+			generation, pass.forgotten));
 	return true;
 }
 

@@ -433,9 +433,9 @@ static bool next_turn(struct bt_hub *hub)
 {
 	for (uint32_t i = 1; i <= hub->member_count; i++) {
 		uint32_t member = (hub->current + i) % hub->member_count;
-		if (hub->queue.ready_count[member] != 0) {
+		if (bt_fifo_count(&hub->queue.ready[member]) != 0) {
 			hub->current = member;
-			hub->turn_left = hub->queue.ready_count[member];
+			hub->turn_left = bt_fifo_count(&hub->queue.ready[member]);
 			return true;
 		}
 	}
@@ -477,7 +477,7 @@ static uint32_t count_ready(const struct bt_hub *hub)
 	uint32_t count = 0;
 
 	for (uint32_t i = 0; i < hub->member_count; i++) {
-		count += hub->queue.ready_count[i];
+		count += bt_fifo_count(&hub->queue.ready[i]);
 	}
 	return count;
 }
@@ -537,18 +537,6 @@ bool bt_controllers_have_work(const struct bt_hub *hub)
 	return hub->notes.count != 0 || hub->turn_left != 0 || bt_hub_queue_has_work(&hub->queue);
 }
 
-/* --- the queue of the current controller --- */
-
-void bt_hub_enqueue(struct bt_hub *hub, struct bt_str key)
-{
-	bt_hub_queue_add(&hub->queue, hub->current, key);
-}
-
-void bt_hub_enqueue_at(struct bt_hub *hub, struct bt_str key, int64_t at_ns)
-{
-	bt_hub_queue_add_at(&hub->queue, hub->current, key, at_ns);
-}
-
 /* --- enabling controllers --- */
 
 static void add_member(struct bt_hub *hub, const struct bt_controller_row *row)
@@ -595,7 +583,7 @@ int bt_controllers_create(struct bt_api *api, const struct bt_controllers_option
 	hub->store = bt_api_store(api);
 	hub->now_ns = bt_api_now_ns(api);
 	hub->options = *options;
-	bt_hub_queue_init(&hub->queue);
+	bt_heap_init(&hub->queue.delayed, NULL, &hub->queue);
 	for (uint32_t i = 1; i < BT_HUB_KIND_COUNT; i++) {
 		hub->kinds[i] = bt_resources_builtin(
 			bt_api_resources(api), kind_names[i].group, kind_names[i].name);

@@ -17,15 +17,6 @@ static uint64_t hash_of(uint32_t controller, struct bt_str key)
 	return bt_hash_u64(bt_str_hash(key), controller);
 }
 
-void bt_hub_queue_init(struct bt_hub_queue *queue)
-{
-	bt_heap_init(&queue->delayed, NULL, queue);
-	for (uint32_t i = 0; i < BT_HUB_CONTROLLERS_MAX; i++) {
-		queue->first[i] = NONE;
-		queue->last[i] = NONE;
-	}
-}
-
 void bt_hub_queue_finish(struct bt_hub_queue *queue)
 {
 	for (uint32_t i = 0; i < queue->items.count; i++) {
@@ -35,6 +26,9 @@ void bt_hub_queue_finish(struct bt_hub_queue *queue)
 	bt_vec_finish(&queue->free_slots);
 	bt_map_finish(&queue->by_key);
 	bt_heap_finish(&queue->delayed);
+	for (uint32_t i = 0; i < BT_HUB_CONTROLLERS_MAX; i++) {
+		bt_fifo_finish(&queue->ready[i]);
+	}
 }
 
 static uint32_t find_item(
@@ -54,7 +48,7 @@ static uint32_t find_or_add(struct bt_hub_queue *queue, uint32_t controller, str
 {
 	uint64_t hash = hash_of(controller, key);
 	uint32_t slot = find_item(queue, controller, key, hash);
-	struct bt_hub_item item = {.controller = controller, .next = NONE};
+	struct bt_hub_item item = {.controller = controller};
 
 	if (slot != NONE) {
 		return slot;
@@ -69,25 +63,11 @@ static uint32_t find_or_add(struct bt_hub_queue *queue, uint32_t controller, str
 static void make_ready(struct bt_hub_queue *queue, uint32_t slot)
 {
 	struct bt_hub_item *item = &queue->items.items[slot];
-	uint32_t controller = item->controller;
 
-	if (item->ready) {
-		return;
+	if (!item->ready) {
+		item->ready = true;
+		bt_fifo_push(&queue->ready[item->controller], slot);
 	}
-	item->ready = true;
-	item->next = NONE;
-	if (queue->last[controller] == NONE) {
-		queue->first[controller] = slot;
-	} else {
-		queue->items.items[queue->last[controller]].next = slot;
-	}
-	queue->last[controller] = slot;
-	queue->ready_count[controller]++;
-}
-
-void bt_hub_queue_add(struct bt_hub_queue *queue, uint32_t controller, struct bt_str key)
-{
-	make_ready(queue, find_or_add(queue, controller, key));
 }
 
 static void delay_item(struct bt_hub_queue *queue, uint32_t slot, int64_t at_ns)
@@ -101,13 +81,17 @@ static void delay_item(struct bt_hub_queue *queue, uint32_t slot, int64_t at_ns)
 	}
 }
 
-void bt_hub_queue_add_at(
-	struct bt_hub_queue *queue, uint32_t controller, struct bt_str key, int64_t at_ns)
+void bt_hub_enqueue(struct bt_hub *hub, struct bt_str key)
 {
-	uint32_t slot = find_or_add(queue, controller, key);
+	make_ready(&hub->queue, find_or_add(&hub->queue, hub->current, key));
+}
 
-	queue->items.items[slot].periodic = false;
-	delay_item(queue, slot, at_ns);
+void bt_hub_enqueue_at(struct bt_hub *hub, struct bt_str key, int64_t at_ns)
+{
+	uint32_t slot = find_or_add(&hub->queue, hub->current, key);
+
+	hub->queue.items.items[slot].periodic = false;
+	delay_item(&hub->queue, slot, at_ns);
 }
 
 void bt_hub_enqueue_periodic(struct bt_hub *hub, struct bt_str key, int64_t at_ns)
@@ -134,7 +118,7 @@ void bt_hub_cancel_delay(struct bt_hub *hub, struct bt_str key)
 bool bt_hub_queue_has_work(const struct bt_hub_queue *queue)
 {
 	for (uint32_t i = 0; i < BT_HUB_CONTROLLERS_MAX; i++) {
-		if (queue->ready_count[i] != 0) {
+		if (bt_fifo_count(&queue->ready[i]) != 0) {
 			return true;
 		}
 	}
@@ -157,17 +141,10 @@ void bt_hub_queue_promote(struct bt_hub_queue *queue, int64_t now_ns)
 
 uint32_t bt_hub_queue_take(struct bt_hub_queue *queue, uint32_t controller)
 {
-	uint32_t slot = queue->first[controller];
+	uint32_t slot = bt_fifo_at(&queue->ready[controller], 0);
 
-	BT_ASSERT(slot != NONE);
-	struct bt_hub_item *item = &queue->items.items[slot];
-	queue->first[controller] = item->next;
-	if (queue->first[controller] == NONE) {
-		queue->last[controller] = NONE;
-	}
-	queue->ready_count[controller]--;
-	item->next = NONE;
-	item->ready = false;
+	bt_fifo_drop_first(&queue->ready[controller]);
+	queue->items.items[slot].ready = false;
 	return slot;
 }
 

@@ -59,43 +59,49 @@ END_TEST
 
 START_TEST(test_hub__queue_keeps_each_key_once_and_backs_off)
 {
-	struct bt_hub_queue queue = {.next_sequence = 0};
+	struct bt_hub *hub = BT_NEW(struct bt_hub);
+	struct bt_hub_queue *queue = &hub->queue;
 	int64_t now = 0;
 	int64_t wait = 5000000;
 	uint32_t item;
 
-	bt_hub_queue_init(&queue);
-	bt_hub_queue_add(&queue, 3, BT_STR("a"));
-	bt_hub_queue_add(&queue, 3, BT_STR("b"));
-	bt_hub_queue_add(&queue, 3, BT_STR("a"));
-	bt_hub_queue_add(&queue, 4, BT_STR("a"));
-	ck_assert_uint_eq(queue.ready_count[3], 2);
-	ck_assert_uint_eq(queue.ready_count[4], 1);
+	bt_heap_init(&queue->delayed, NULL, queue);
+	hub->current = 3;
+	bt_hub_enqueue(hub, BT_STR("a"));
+	bt_hub_enqueue(hub, BT_STR("b"));
+	bt_hub_enqueue(hub, BT_STR("a"));
+	hub->current = 4;
+	bt_hub_enqueue(hub, BT_STR("a"));
+	ck_assert_uint_eq(bt_fifo_count(&queue->ready[3]), 2);
+	ck_assert_uint_eq(bt_fifo_count(&queue->ready[4]), 1);
 	for (int i = 0; i < 25; i++) {
-		item = bt_hub_queue_take(&queue, 4);
-		bt_hub_queue_done(&queue, item, false, now);
-		ck_assert_int_eq(bt_hub_queue_next_due(&queue), now + wait);
+		item = bt_hub_queue_take(queue, 4);
+		bt_hub_queue_done(queue, item, false, now);
+		ck_assert_int_eq(bt_hub_queue_next_due(queue), now + wait);
 		now += wait;
 		wait = wait * 2 < INT64_C(1000000000000) ? wait * 2 : INT64_C(1000000000000);
-		bt_hub_queue_promote(&queue, now - 1);
-		ck_assert_uint_eq(queue.ready_count[4], 0);
-		bt_hub_queue_promote(&queue, now);
-		ck_assert_uint_eq(queue.ready_count[4], 1);
+		bt_hub_queue_promote(queue, now - 1);
+		ck_assert_uint_eq(bt_fifo_count(&queue->ready[4]), 0);
+		bt_hub_queue_promote(queue, now);
+		ck_assert_uint_eq(bt_fifo_count(&queue->ready[4]), 1);
 	}
-	item = bt_hub_queue_take(&queue, 4);
-	bt_hub_queue_done(&queue, item, true, now);
-	ck_assert_int_eq(bt_hub_queue_next_due(&queue), INT64_MAX);
+	item = bt_hub_queue_take(queue, 4);
+	bt_hub_queue_done(queue, item, true, now);
+	ck_assert_int_eq(bt_hub_queue_next_due(queue), INT64_MAX);
 	/* The queue returns keys in the order in which they were added. */
-	item = bt_hub_queue_take(&queue, 3);
-	ck_assert_str_eq(queue.items.items[item].key, "a");
-	bt_hub_queue_add(&queue, 3, BT_STR("a"));
-	bt_hub_queue_done(&queue, item, true, now);
-	ck_assert_uint_eq(queue.ready_count[3], 2);
-	bt_hub_queue_add_at(&queue, 5, BT_STR("late"), 90);
-	bt_hub_queue_add_at(&queue, 5, BT_STR("late"), 70);
-	bt_hub_queue_add_at(&queue, 5, BT_STR("late"), 80);
-	ck_assert_int_eq(bt_hub_queue_next_due(&queue), 70);
-	bt_hub_queue_finish(&queue);
+	item = bt_hub_queue_take(queue, 3);
+	ck_assert_str_eq(queue->items.items[item].key, "a");
+	hub->current = 3;
+	bt_hub_enqueue(hub, BT_STR("a"));
+	bt_hub_queue_done(queue, item, true, now);
+	ck_assert_uint_eq(bt_fifo_count(&queue->ready[3]), 2);
+	hub->current = 5;
+	bt_hub_enqueue_at(hub, BT_STR("late"), 90);
+	bt_hub_enqueue_at(hub, BT_STR("late"), 70);
+	bt_hub_enqueue_at(hub, BT_STR("late"), 80);
+	ck_assert_int_eq(bt_hub_queue_next_due(queue), 70);
+	bt_hub_queue_finish(queue);
+	bt_free(hub);
 }
 END_TEST
 
