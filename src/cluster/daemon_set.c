@@ -18,7 +18,7 @@
 
 /** The node's properties that decide about daemon pods: name, labels, taints. */
 struct bt_daemon_node {
-	char *name;            /* owned; NULL: deleted */
+	struct bt_str name;    /* in bt_daemon_sets.names; absent: deleted */
 	struct bt_arena arena; /* of labels and taints */
 	uint32_t place;        /* index in bt_daemon_pass.places of the current sync */
 	bool is_read;          /* false: the next sync reads labels and taints */
@@ -28,17 +28,16 @@ struct bt_daemon_node {
 
 /** An entry of the list of nodes in the order of their names. */
 struct bt_daemon_order {
-	const char *name; /* of the node */
+	struct bt_str name; /* of the node */
 	uint32_t slot;
 };
 
 struct bt_daemon_sets {
 	struct bt_groups revisions;
 	struct bt_groups targets; /* unassigned pods, by the node that their affinity names */
+	struct bt_groups names;   /* of the nodes, all in one group */
 	struct bt_selector_table selectors;
-	BT_VEC(struct bt_daemon_node) nodes; /* by slot */
-	BT_VEC(uint32_t) free_slots;
-	struct bt_map by_name;                /* name -> slot */
+	BT_VEC(struct bt_daemon_node) nodes;  /* by slot: entry of names */
 	BT_VEC(struct bt_daemon_order) order; /* empty after nodes were added or deleted */
 	bool has_unread;                      /* some node has is_read false */
 };
@@ -46,8 +45,8 @@ struct bt_daemon_sets {
 struct bt_daemon_pod {
 	const struct bt_indexed_pod *record;
 	/**
-	 * Index in `places` of the node that the pod is assigned to or requires; BT_MAP_NONE: there
-	 * is no such node.
+	 * Index in `places` of the node that the pod is assigned to or requires; BT_GROUPS_NONE:
+	 * there is no such node.
 	 */
 	uint32_t place;
 };
@@ -135,7 +134,7 @@ static bool daemon_read_spec(struct bt_daemon_pass *pass)
 	pass->min_ready_seconds = bt_json_int64_at(pass->set, "spec.minReadySeconds", 0);
 	pass->max_surge = bt_tree_scaled(
 		bt_json_find_path(pass->set, "spec.updateStrategy.rollingUpdate.maxSurge"),
-		(int32_t)pass->self->by_name.count, true);
+		(int32_t)pass->self->names.by_key.count, true);
 	return true;
 }
 
@@ -257,63 +256,38 @@ static void update(struct bt_daemon_pass *pass)
 			 * available.
 			 */
 			both++;
-			make_pod(pass, bt_str_from(place->node->name));
+			make_pod(pass, place->node->name);
 		}
 	}
 }
 
 /* --- nodes --- */
 
-static uint32_t find_node(const struct bt_daemon_sets *self, struct bt_str name)
-{
-	uint64_t hash = bt_str_hash(name);
-
-	BT_MAP_EACH (&self->by_name, hash, slot) {
-		if (bt_str_equal_c(name, self->nodes.items[slot].name)) {
-			return slot;
-		}
-	}
-	return BT_MAP_NONE;
-}
-
-static void free_node(struct bt_daemon_node *node)
-{
-	bt_arena_finish(&node->arena);
-	bt_free(node->name);
-	*node = (struct bt_daemon_node){0};
-}
-
 static void remove_node(struct bt_daemon_sets *self, struct bt_str name)
 {
-	uint32_t slot = find_node(self, name);
+	uint32_t slot = bt_groups_find(&self->names, name);
 
-	if (slot != BT_MAP_NONE) {
-		(void)bt_map_remove(&self->by_name, bt_str_hash(name), slot);
-		free_node(&self->nodes.items[slot]);
-		bt_vec_push(&self->free_slots, slot);
+	if (slot != BT_GROUPS_NONE) {
+		bt_arena_finish(&self->nodes.items[slot].arena);
+		self->nodes.items[slot] = (struct bt_daemon_node){0};
+		bt_groups_remove(&self->names, name);
 		self->order.count = 0;
 	}
 }
 
-static int compare_names(const void *left, const void *right)
-{
-	const struct bt_daemon_order *a = left;
-	const struct bt_daemon_order *b = right;
-	return strcmp(a->name, b->name);
-}
-
 static void order_nodes(struct bt_daemon_sets *self)
 {
-	if (self->order.count == self->by_name.count) {
+	if (self->order.count == self->names.by_key.count) {
 		return;
 	}
 	for (uint32_t i = 0; i < self->nodes.count; i++) {
 		struct bt_daemon_order entry = {self->nodes.items[i].name, i};
-		if (entry.name != NULL) {
+		if (entry.name.data != NULL) {
 			bt_vec_push(&self->order, entry);
 		}
 	}
-	qsort(self->order.items, self->order.count, sizeof(*self->order.items), compare_names);
+	qsort(self->order.items, self->order.count, sizeof(*self->order.items),
+		bt_str_compare_qsort);
 }
 
 /** Reads changed nodes, at most NODE_READS_PER_SYNC. Returns whether all changed nodes are read. */
@@ -328,7 +302,7 @@ static bool read_nodes(struct bt_daemon_pass *pass)
 		struct bt_daemon_node *node = &self->nodes.items[i];
 		struct bt_node decoded = {.metadata = {.generation = 0}};
 
-		if (node->name == NULL || node->is_read) {
+		if (node->name.data == NULL || node->is_read) {
 			continue;
 		}
 		if (count++ == NODE_READS_PER_SYNC) {
@@ -336,7 +310,7 @@ static bool read_nodes(struct bt_daemon_pass *pass)
 			break;
 		}
 		const struct bt_json_value *object =
-			bt_hub_read(pass->sync->hub, BT_HUB_NODES, bt_str_from(node->name), &arena);
+			bt_hub_read(pass->sync->hub, BT_HUB_NODES, node->name, &arena);
 
 		struct bt_json_value *part =
 			bt_json_put(&arena, NULL, "{metadata: {labels: %t}, spec: {taints: %t}}",
@@ -388,15 +362,19 @@ static struct bt_str target_of(const struct bt_json_value *pod)
  */
 static void mark_node_dirty(struct bt_daemon_sets *self, struct bt_str name)
 {
-	uint32_t slot = find_node(self, name);
+	uint32_t slot = bt_groups_find(&self->names, name);
 
 	self->has_unread = true;
-	if (slot == BT_MAP_NONE) {
-		struct bt_daemon_node node = {.name = bt_strndup(name.data, name.length)};
+	if (slot == BT_GROUPS_NONE) {
+		bt_groups_set(&self->names, name, BT_STR(""));
+		slot = bt_groups_find(&self->names, name);
+		struct bt_daemon_node node = {.name = bt_groups_key(&self->names, slot)};
 
-		bt_vec_store(&self->nodes, &self->free_slots, node, slot);
+		if (slot == self->nodes.count) {
+			bt_vec_push(&self->nodes, node);
+		}
+		self->nodes.items[slot] = node;
 		self->order.count = 0;
-		bt_map_insert(&self->by_name, bt_str_hash(name), slot);
 	}
 	self->nodes.items[slot].is_read = false;
 }
@@ -452,12 +430,10 @@ static void finish(void *data)
 	struct bt_daemon_sets *self = data;
 
 	for (uint32_t i = 0; i < self->nodes.count; i++) {
-		free_node(&self->nodes.items[i]);
+		bt_arena_finish(&self->nodes.items[i].arena);
 	}
 	bt_vec_finish(&self->nodes);
-	bt_vec_finish(&self->free_slots);
 	bt_vec_finish(&self->order);
-	bt_map_finish(&self->by_name);
 }
 
 /* --- sync of one DaemonSet --- */
@@ -482,9 +458,9 @@ static void evaluate_node(struct bt_daemon_pass *pass, const struct bt_daemon_no
 	bool execute_only = true;
 
 	place->node = node;
-	if ((spec->node_name.length != 0 && !bt_str_equal_c(spec->node_name, node->name)) ||
-		!bt_required_node_affinity_matches(&pass->affinity, bt_str_from(node->name),
-			&node->labels, pass->arena, NULL)) {
+	if ((spec->node_name.length != 0 && !bt_str_equal(spec->node_name, node->name)) ||
+		!bt_required_node_affinity_matches(
+			&pass->affinity, node->name, &node->labels, pass->arena, NULL)) {
 		return;
 	}
 	place->should_run = true;
@@ -525,12 +501,12 @@ static void collect_places(struct bt_daemon_pass *pass, const struct bt_indexed_
 	pass->pods = BT_ARENA_NEW_ARRAY(pass->arena, struct bt_daemon_pod, count);
 	for (const struct bt_indexed_pod *pod = first; pod != NULL;
 		pod = pod->next[BT_PODS_OF_OWNER]) {
-		uint32_t slot = find_node(self,
+		uint32_t slot = bt_groups_find(&self->names,
 			pod->node_name.length != 0 ? pod->node_name
 						   : bt_groups_of(&self->targets, pod->key));
 
-		pass->pods[pass->pod_count++] = (struct bt_daemon_pod){
-			pod, slot != BT_MAP_NONE ? self->nodes.items[slot].place : BT_MAP_NONE};
+		pass->pods[pass->pod_count++] = (struct bt_daemon_pod){pod,
+			slot != BT_GROUPS_NONE ? self->nodes.items[slot].place : BT_GROUPS_NONE};
 	}
 	qsort(pass->pods, pass->pod_count, sizeof(*pass->pods), compare_pods);
 	for (uint32_t i = 0; i < pass->place_count; i++) {
@@ -573,7 +549,7 @@ static void manage_place(struct bt_daemon_pass *pass, const struct bt_daemon_pla
 		}
 	}
 	if (place->should_run && place->pod_count == 0) {
-		make_pod(pass, bt_str_from(place->node->name));
+		make_pod(pass, place->node->name);
 	}
 }
 
@@ -649,7 +625,7 @@ static bool sync(struct bt_sync *sync)
 		for (uint32_t i = 0; i < pass.pod_count; i++) {
 			const struct bt_daemon_pod *pod = &pass.pods[i];
 			if (pod->record->node_name.length == 0 && !pod->record->deleting &&
-				pod->place == BT_MAP_NONE) {
+				pod->place == BT_GROUPS_NONE) {
 				remove_pod(&pass, pod->record);
 			}
 		}
@@ -676,7 +652,7 @@ const struct bt_controller_ops bt_daemon_set_controller = {
 		BT_WATCH(BT_HUB_REVISIONS),
 	.object = BT_HUB_DAEMON_SETS,
 	.data_bytes = sizeof(struct bt_daemon_sets),
-	.group_count = 2,
+	.group_count = 3,
 	.has_selectors = true,
 	.finish = finish,
 	.observe = observe,

@@ -45,15 +45,20 @@ uint32_t bt_groups_first(const struct bt_groups *groups, struct bt_str group)
 	return find(groups, &groups->by_group, group, group_of);
 }
 
+uint32_t bt_groups_find(const struct bt_groups *groups, struct bt_str key)
+{
+	return find(groups, &groups->by_key, key, bt_groups_key);
+}
+
 struct bt_str bt_groups_of(const struct bt_groups *groups, struct bt_str key)
 {
-	uint32_t entry = find(groups, &groups->by_key, key, bt_groups_key);
+	uint32_t entry = bt_groups_find(groups, key);
 	return entry != BT_GROUPS_NONE ? group_of(groups, entry) : BT_STR("");
 }
 
 bool bt_groups_remove(struct bt_groups *groups, struct bt_str key)
 {
-	uint32_t entry = find(groups, &groups->by_key, key, bt_groups_key);
+	uint32_t entry = bt_groups_find(groups, key);
 
 	if (entry == BT_GROUPS_NONE) {
 		return false;
@@ -81,7 +86,7 @@ bool bt_groups_remove(struct bt_groups *groups, struct bt_str key)
 
 void bt_groups_set(struct bt_groups *groups, struct bt_str key, struct bt_str group)
 {
-	uint32_t entry = find(groups, &groups->by_key, key, bt_groups_key);
+	uint32_t entry = bt_groups_find(groups, key);
 	struct bt_group_entry item = {.key_length = key.length, .group_length = group.length};
 
 	if (entry != BT_GROUPS_NONE && bt_str_equal(group_of(groups, entry), group)) {

@@ -33,6 +33,11 @@ void bt_groups_finish(struct bt_groups *groups);
 void bt_groups_set(struct bt_groups *groups, struct bt_str key, struct bt_str group);
 /** Returns whether the groups had the key. */
 bool bt_groups_remove(struct bt_groups *groups, struct bt_str key);
+/**
+ * Returns the key's entry, a small index that stays the same while the groups have the key, so that
+ * owners can keep data of keys in arrays; BT_GROUPS_NONE: the groups do not have the key.
+ */
+uint32_t bt_groups_find(const struct bt_groups *groups, struct bt_str key);
 /** Returns the key's group, or "". Borrowed until the key changes its group. */
 struct bt_str bt_groups_of(const struct bt_groups *groups, struct bt_str key);
 /** Makes a number, for example a time, the group of the key. */

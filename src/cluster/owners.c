@@ -27,50 +27,31 @@ void bt_selector_table_finish(struct bt_selector_table *table)
 	}
 	bt_vec_finish(&table->strays);
 	bt_vec_finish(&table->entries);
-	bt_vec_finish(&table->free_slots);
-	bt_map_finish(&table->by_key);
 	bt_groups_finish(&table->namespaces);
-}
-
-static uint32_t find_slot(const struct bt_selector_table *table, struct bt_str key)
-{
-	const struct bt_map *map = &table->by_key;
-	uint64_t hash = bt_str_hash(key);
-
-	BT_MAP_EACH (map, hash, slot) {
-		if (bt_str_equal(table->entries.items[slot]->key, key)) {
-			return slot;
-		}
-	}
-	return UINT32_MAX;
 }
 
 const struct bt_selector_entry *bt_selector_table_find(
 	const struct bt_selector_table *table, struct bt_str key)
 {
-	uint32_t slot = find_slot(table, key);
-	return slot != UINT32_MAX ? table->entries.items[slot] : NULL;
+	uint32_t slot = bt_groups_find(&table->namespaces, key);
+	return slot != BT_GROUPS_NONE ? table->entries.items[slot] : NULL;
 }
 
 static void remove_selector(struct bt_selector_table *table, struct bt_str key)
 {
-	uint32_t slot = find_slot(table, key);
+	uint32_t slot = bt_groups_find(&table->namespaces, key);
 
-	bt_groups_remove(&table->namespaces, key);
-	if (slot == UINT32_MAX) {
-		return;
+	if (slot != BT_GROUPS_NONE) {
+		destroy_entry(table->entries.items[slot]);
+		table->entries.items[slot] = NULL;
+		bt_groups_remove(&table->namespaces, key);
 	}
-	(void)bt_map_remove(&table->by_key, bt_str_hash(key), slot);
-	destroy_entry(table->entries.items[slot]);
-	table->entries.items[slot] = NULL;
-	bt_vec_push(&table->free_slots, slot);
 }
 
 static void set_selector(struct bt_selector_table *table, struct bt_str key,
 	const struct bt_json_value *selector, bool is_map)
 {
 	struct bt_selector_entry *entry = BT_NEW(struct bt_selector_entry);
-	uint32_t slot;
 
 	remove_selector(table, key);
 	bt_arena_init(&entry->arena, 512);
@@ -83,9 +64,12 @@ static void set_selector(struct bt_selector_table *table, struct bt_str key,
 	}
 	entry->key = bt_arena_str(&entry->arena, key);
 	entry->bits = bt_label_bits(is_map ? selector : bt_json_object_at(selector, "matchLabels"));
-	bt_vec_store(&table->entries, &table->free_slots, entry, slot);
-	bt_map_insert(&table->by_key, bt_str_hash(key), slot);
 	bt_groups_set(&table->namespaces, key, bt_key_namespace(key));
+	uint32_t slot = bt_groups_find(&table->namespaces, key);
+	if (slot == table->entries.count) {
+		bt_vec_push(&table->entries, entry);
+	}
+	table->entries.items[slot] = entry;
 }
 
 void bt_selector_table_enqueue(const struct bt_selector_table *table, struct bt_hub *hub,
@@ -98,9 +82,8 @@ void bt_selector_table_enqueue(const struct bt_selector_table *table, struct bt_
 	}
 	uint64_t bits = bt_label_bits(labels);
 	BT_GROUPS_EACH (&table->namespaces, namespace_, at) {
-		const struct bt_selector_entry *entry =
-			bt_selector_table_find(table, bt_groups_key(&table->namespaces, at));
-		if (entry != NULL && (bits & entry->bits) == entry->bits &&
+		const struct bt_selector_entry *entry = table->entries.items[at];
+		if ((bits & entry->bits) == entry->bits &&
 			bt_tree_matches(&arena, &entry->selector, labels)) {
 			bt_hub_enqueue_at(hub, entry->key, at_ns);
 		}

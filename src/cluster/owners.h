@@ -3,7 +3,6 @@
 #define BT_CLUSTER_OWNERS_H
 /** Finds the controller object that owns an object, or that would adopt it. */
 #include "api/selector.h"
-#include "base/map.h"
 #include "base/vec.h"
 #include "cluster/controller.h"
 
@@ -26,11 +25,9 @@ struct bt_stray {
 
 /** All-zero memory is an empty table. A table must not move once it has selectors. */
 struct bt_selector_table {
-	struct bt_groups namespaces; /* keys by namespace */
-	struct bt_map by_key;
-	BT_VEC(struct bt_selector_entry *) entries; /* NULL: free */
-	BT_VEC(uint32_t) free_slots;
-	BT_VEC(struct bt_stray) strays; /* removed by bt_owners_release */
+	struct bt_groups namespaces;                /* keys by namespace */
+	BT_VEC(struct bt_selector_entry *) entries; /* by entry of namespaces; NULL: free */
+	BT_VEC(struct bt_stray) strays;             /* removed by bt_owners_release */
 };
 
 void bt_selector_table_finish(struct bt_selector_table *table);

@@ -138,7 +138,7 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 		if (observed->type == BT_CHANGE_DELETED) {
 			bt_groups_remove(&self->zones, observed->key);
 		}
-	} else if (self->selectors.by_key.count != 0 &&
+	} else if (self->selectors.namespaces.by_key.count != 0 &&
 		!(observed->type == BT_CHANGE_MODIFIED &&
 			is_same_endpoint(observed->before, observed->after))) {
 		struct bt_arena arena = {0};
