@@ -181,10 +181,10 @@ static void renew_lease(struct bt_sync *sync)
 		return;
 	}
 	if (bt_sync_patch(sync, BT_HUB_LEASES,
-		    bt_api_key(arena, BT_STR(LEASE_NAMESPACE), bt_str_from(node->name)),
+		    bt_api_key(arena, BT_STR(LEASE_NAMESPACE), node->name),
 		    bt_json_put(arena, NULL, "{spec: {renewTime: %s}}",
 			    bt_micro_time_text(arena, sync->now_ns))) == 404) {
-		bt_hub_enqueue(sync->hub, bt_str_from(node->name));
+		bt_hub_enqueue(sync->hub, node->name);
 	}
 }
 
@@ -207,46 +207,36 @@ bool bt_node_has_no_execute(const struct bt_json_value *node)
 
 /* --- nodes --- */
 
-static uint32_t find_node(const struct bt_node_agent *agent, struct bt_str name)
-{
-	uint64_t hash = bt_str_hash(name);
-
-	BT_MAP_EACH (&agent->nodes_by_name, hash, node) {
-		if (bt_str_equal_c(name, agent->nodes.items[node].name)) {
-			return node;
-		}
-	}
-	return BT_AGENT_NONE;
-}
-
 static uint32_t find_or_add_node(struct bt_node_agent *agent, struct bt_str name)
 {
-	uint32_t index = find_node(agent, name);
+	uint32_t index = bt_groups_find(&agent->node_names, name);
 	struct bt_agent_node node = {.exists = false};
 	uint32_t address;
 
-	if (index != BT_AGENT_NONE) {
+	if (index != BT_GROUPS_NONE) {
 		return index;
 	}
-	bt_vec_store(&agent->nodes, &agent->free_nodes, node, index);
-	node.name = bt_strndup(name.data, name.length);
+	bt_groups_set(&agent->node_names, name, BT_STR(""));
+	index = bt_groups_find(&agent->node_names, name);
+	node.name = bt_groups_key(&agent->node_names, index);
 	/* Count down from the highest address, because bt_controllers_add_nodes counts up. */
 	address = UINT32_C(0xffffe) - (index & 0xfffff);
 	(void)snprintf(node.address, sizeof(node.address), "172.%u.%u.%u",
 		16 + (address >> 16 & 15), address >> 8 & 255, address & 255);
 	bt_agent_init_resources(&node);
+	if (index == agent->nodes.count) {
+		bt_vec_push(&agent->nodes, node);
+	}
 	agent->nodes.items[index] = node;
-	bt_map_insert(&agent->nodes_by_name, bt_str_hash(name), index);
 	return index;
 }
 
-static void free_node(struct bt_agent_node *node)
+static void free_resources(struct bt_agent_node *node)
 {
 	for (uint32_t i = 0; i < node->resources.count; i++) {
 		bt_free(node->resources.items[i].name);
 	}
 	bt_vec_finish(&node->resources);
-	bt_free(node->name);
 }
 
 /**
@@ -260,10 +250,9 @@ static void remove_node_if_unused(struct bt_node_agent *agent, uint32_t index)
 	if (node->exists || node->pod_count != 0) {
 		return;
 	}
-	(void)bt_map_remove(&agent->nodes_by_name, bt_str_hash(bt_str_from(node->name)), index);
-	free_node(node);
-	*node = (struct bt_agent_node){.name = NULL};
-	bt_vec_push(&agent->free_nodes, index);
+	free_resources(node);
+	bt_groups_remove(&agent->node_names, node->name);
+	*node = (struct bt_agent_node){.exists = false};
 }
 
 static void observe_node(struct bt_node_agent *agent, const struct bt_observed *observed)
@@ -319,26 +308,14 @@ static void observe_node(struct bt_node_agent *agent, const struct bt_observed *
 
 /* --- pods --- */
 
-uint32_t bt_agent_find_pod(const struct bt_node_agent *agent, struct bt_str key)
-{
-	uint64_t hash = bt_str_hash(key);
-
-	BT_MAP_EACH (&agent->pods_by_key, hash, slot) {
-		if (bt_str_equal_c(key, agent->pods.items[slot].key)) {
-			return slot;
-		}
-	}
-	return BT_AGENT_NONE;
-}
-
 static void add_pod(struct bt_node_agent *agent, struct bt_str key, struct bt_str node_name,
 	const struct bt_json_value *tree)
 {
-	struct bt_str uid = bt_json_text_at(tree, "metadata.uid");
-	uint32_t slot;
+	bt_groups_set(&agent->pod_keys, key, bt_json_text_at(tree, "metadata.uid"));
+	uint32_t slot = bt_groups_find(&agent->pod_keys, key);
 	struct bt_agent_pod pod = {
-		.key = bt_strndup(key.data, key.length),
-		.uid = bt_strndup(uid.data, uid.length),
+		.key = bt_groups_key(&agent->pod_keys, slot),
+		.uid = bt_groups_of(&agent->pod_keys, key),
 		.node = find_or_add_node(agent, node_name),
 		.due_ns = INT64_MAX,
 		.deleting = bt_tree_is_deleting(tree),
@@ -359,25 +336,23 @@ static void add_pod(struct bt_node_agent *agent, struct bt_str key, struct bt_st
 		node->hosts[host >> 6] |= UINT64_C(1) << (host & 63);
 		pod.host = (uint8_t)host;
 	}
-	bt_vec_store(&agent->pods, &agent->free_pods, pod, slot);
-	agent->nodes.items[pod.node].pod_count++;
-	bt_map_insert(&agent->pods_by_key, bt_str_hash(key), slot);
+	if (slot == agent->pods.count) {
+		bt_vec_push(&agent->pods, pod);
+	}
+	agent->pods.items[slot] = pod;
+	node->pod_count++;
 }
 
 /** Removes the agent's record of a pod and frees its resources and address. */
 static void remove_pod(struct bt_node_agent *agent, uint32_t slot)
 {
 	struct bt_agent_pod *pod = &agent->pods.items[slot];
-	struct bt_str key = bt_str_from(pod->key);
 	uint32_t node = pod->node;
 
 	bt_agent_release(&agent->nodes.items[pod->node], pod);
-	bt_groups_remove(&agent->waiting, key);
-	(void)bt_map_remove(&agent->pods_by_key, bt_str_hash(key), slot);
-	bt_free(pod->key);
-	bt_free(pod->uid);
-	*pod = (struct bt_agent_pod){.key = NULL};
-	bt_vec_push(&agent->free_pods, slot);
+	bt_groups_remove(&agent->waiting, pod->key);
+	bt_groups_remove(&agent->pod_keys, pod->key);
+	*pod = (struct bt_agent_pod){.deleting = false};
 	agent->nodes.items[node].pod_count--;
 	remove_node_if_unused(agent, node);
 }
@@ -396,18 +371,18 @@ static void observe_pod(struct bt_node_agent *agent, const struct bt_observed *o
 	if (node_name.length == 0) {
 		return;
 	}
-	uint32_t slot = bt_agent_find_pod(agent, observed->key);
-	if (slot != BT_AGENT_NONE &&
+	uint32_t slot = bt_groups_find(&agent->pod_keys, observed->key);
+	if (slot != BT_GROUPS_NONE &&
 		(observed->type == BT_CHANGE_DELETED || is_finished(tree) ||
-			!bt_str_equal_c(bt_json_text_at(tree, "metadata.uid"),
+			!bt_str_equal(bt_json_text_at(tree, "metadata.uid"),
 				agent->pods.items[slot].uid))) {
 		remove_pod(agent, slot);
-		slot = BT_AGENT_NONE;
+		slot = BT_GROUPS_NONE;
 	}
 	if (observed->type == BT_CHANGE_DELETED || is_finished(tree)) {
 		return;
 	}
-	if (slot == BT_AGENT_NONE) {
+	if (slot == BT_GROUPS_NONE) {
 		add_pod(agent, observed->key, node_name, tree);
 		bt_hub_enqueue(agent->hub, observed->key);
 		return;
@@ -451,20 +426,13 @@ static void finish(void *data)
 	struct bt_node_agent *agent = data;
 
 	for (uint32_t i = 0; i < agent->pods.count; i++) {
-		bt_free(agent->pods.items[i].key);
-		bt_free(agent->pods.items[i].uid);
 		bt_free(agent->pods.items[i].amounts);
 	}
 	for (uint32_t i = 0; i < agent->nodes.count; i++) {
-		free_node(&agent->nodes.items[i]);
+		free_resources(&agent->nodes.items[i]);
 	}
 	bt_vec_finish(&agent->pods);
-	bt_vec_finish(&agent->free_pods);
 	bt_vec_finish(&agent->nodes);
-	bt_vec_finish(&agent->free_nodes);
-	bt_map_finish(&agent->nodes_by_name);
-	bt_map_finish(&agent->pods_by_key);
-	bt_groups_finish(&agent->waiting);
 	bt_free(agent->block_uses);
 }
 
@@ -499,8 +467,8 @@ static bool sync(struct bt_sync *sync)
 		renew_lease(sync);
 		return true;
 	}
-	uint32_t slot = is_node ? find_node(agent, sync->key) : bt_agent_find_pod(agent, sync->key);
-	if (slot == BT_AGENT_NONE) {
+	uint32_t slot = bt_groups_find(is_node ? &agent->node_names : &agent->pod_keys, sync->key);
+	if (slot == BT_GROUPS_NONE) {
 		return true;
 	}
 	sync->resource = sync->hub->kinds[is_node ? BT_HUB_NODES : BT_HUB_PODS];
@@ -529,6 +497,7 @@ const struct bt_controller_ops bt_node_agent_ops = {
 	.component = "kubelet",
 	.watches = BT_WATCH(BT_HUB_PODS) | BT_WATCH(BT_HUB_NODES) | BT_WATCH(BT_HUB_VOLUME_CLAIMS) |
 		BT_WATCH(BT_HUB_CLAIMS),
+	.group_count = 3,
 	.data_bytes = sizeof(struct bt_node_agent),
 	.init = init,
 	.finish = finish,

@@ -19,7 +19,6 @@
 /** Annotation of pods: "false" makes their containers unready while they run. */
 #define BT_ANNOTATION_READY "berth.dev/ready"
 
-#define BT_AGENT_NONE UINT32_MAX
 /** The last byte of a pod's address is between 1 and this number. */
 #define BT_AGENT_HOSTS_MAX 254
 
@@ -39,7 +38,7 @@ enum bt_agent_known_resource {
 };
 
 struct bt_agent_node {
-	char *name;         /* owned; NULL: a free slot */
+	struct bt_str name; /* in bt_node_agent.node_names; absent: a free slot */
 	uint32_t pod_count; /* pods of the node in bt_node_agent; the node's record stays until the
 	                       count is 0 */
 	bool exists;
@@ -70,8 +69,8 @@ enum bt_agent_stage {
 
 /** A pod that is assigned to a node and not finished. */
 struct bt_agent_pod {
-	char *key; /* owned; NULL: a free slot */
-	char *uid; /* owned */
+	struct bt_str key; /* in bt_node_agent.pod_keys; absent: a free slot */
+	struct bt_str uid; /* in bt_node_agent.pod_keys */
 	uint32_t node;
 	enum bt_agent_stage stage;
 	bool deleting;
@@ -94,19 +93,17 @@ struct bt_agent_limit {
 };
 
 struct bt_node_agent {
-	struct bt_hub *hub; /* borrowed */
-	BT_VEC(struct bt_agent_node) nodes;
-	BT_VEC(uint32_t) free_nodes;
-	struct bt_map nodes_by_name;
-	BT_VEC(struct bt_agent_pod) pods;
-	struct bt_map pods_by_key;
-	BT_VEC(uint32_t) free_pods;
+	struct bt_groups node_names; /* all in one group */
+	struct bt_groups pod_keys;   /* by the pod's uid */
 	/** Pods by the key of the claim that they wait for; keys of ResourceClaims begin with #. */
 	struct bt_groups waiting;
-	uint32_t *block_uses; /* number of nodes in each block; owned */
-	uint32_t free_blocks; /* number of blocks without nodes */
-	uint32_t next_block;  /* the block that is tried first */
-	uint32_t next_lease;  /* index of the node whose lease is renewed next */
+	struct bt_hub *hub;                 /* borrowed */
+	BT_VEC(struct bt_agent_node) nodes; /* by entry of node_names */
+	BT_VEC(struct bt_agent_pod) pods;   /* by entry of pod_keys */
+	uint32_t *block_uses;               /* number of nodes in each block; owned */
+	uint32_t free_blocks;               /* number of blocks without nodes */
+	uint32_t next_block;                /* the block that is tried first */
+	uint32_t next_lease;                /* index of the node whose lease is renewed next */
 	int64_t lease_due_ns;
 	struct bt_agent_limit events;
 	struct bt_agent_limit refusals;
@@ -118,8 +115,6 @@ struct bt_node_agent {
 bool bt_node_is_simulated(const struct bt_json_value *node);
 /** Returns whether the node has a taint with effect NoExecute. */
 bool bt_node_has_no_execute(const struct bt_json_value *node);
-/** Returns the index of the pod's record in agent->pods; BT_AGENT_NONE: there is none. */
-uint32_t bt_agent_find_pod(const struct bt_node_agent *agent, struct bt_str key);
 
 /** --- node_agent_pods.c --- */
 

@@ -39,7 +39,7 @@ static uint32_t find_resource(const struct bt_agent_node *node, struct bt_str na
 			return i;
 		}
 	}
-	return BT_AGENT_NONE;
+	return BT_GROUPS_NONE;
 }
 
 static int64_t amount_of(const struct bt_quantity *quantity, uint32_t resource)
@@ -60,10 +60,10 @@ void bt_agent_set_capacity(struct bt_agent_node *node, const struct bt_json_valu
 		if (bt_quantity_parse(member->value->text, NULL, &quantity, NULL) != 0) {
 			continue;
 		}
-		if (resource == BT_AGENT_NONE && node->resources.count >= RESOURCES_MAX) {
+		if (resource == BT_GROUPS_NONE && node->resources.count >= RESOURCES_MAX) {
 			continue;
 		}
-		if (resource == BT_AGENT_NONE) {
+		if (resource == BT_GROUPS_NONE) {
 			resource = node->resources.count;
 			add_resource(node, member->name);
 		}
@@ -105,8 +105,7 @@ static bool fits_node(struct bt_node_agent *agent, const struct bt_agent_node *r
 	struct bt_node node = {.spec = {.unschedulable = false}};
 
 	if ((!has_labels && !record->has_no_execute) ||
-		!decode(agent->hub, BT_HUB_NODES, bt_str_from(record->name), &bt_node_message,
-			arena, &node)) {
+		!decode(agent->hub, BT_HUB_NODES, record->name, &bt_node_message, arena, &node)) {
 		return true;
 	}
 	if (has_labels) {
@@ -148,17 +147,16 @@ static bool has_free_ports(struct bt_node_agent *agent, const struct bt_agent_po
 	bt_host_port_list wanted = bt_pod_host_ports(&pod->spec, arena);
 	const struct bt_indexed_pod *other = wanted.count == 0
 		? NULL
-		: bt_pod_index_on_node(
-			  agent->hub, bt_str_from(agent->nodes.items[record->node].name));
+		: bt_pod_index_on_node(agent->hub, agent->nodes.items[record->node].name);
 
 	for (; other != NULL; other = other->next[BT_PODS_ON_NODE]) {
 		struct bt_pod decoded = {.spec = {.host_network = false}};
-		uint32_t slot = bt_agent_find_pod(agent, other->key);
+		uint32_t slot = bt_groups_find(&agent->pod_keys, other->key);
 		bool is_admitted =
-			slot != BT_AGENT_NONE && agent->pods.items[slot].amount_count != 0;
+			slot != BT_GROUPS_NONE && agent->pods.items[slot].amount_count != 0;
 
 		if (bt_pod_is_over(other) || (other->phase != BT_POD_RUNNING && !is_admitted) ||
-			bt_str_equal_c(other->key, record->key) ||
+			bt_str_equal(other->key, record->key) ||
 			!decode(agent->hub, BT_HUB_PODS, other->key, &bt_pod_message, arena,
 				&decoded)) {
 			continue;
@@ -193,7 +191,7 @@ static struct bt_agent_amount *requests_of(struct bt_agent_node *node, const str
 		int64_t amount = amount_of(&list.items[i].quantity, resource);
 
 		/* A resource that the node does not have is not checked. */
-		if (amount > 0 && resource != BT_AGENT_NONE) {
+		if (amount > 0 && resource != BT_GROUPS_NONE) {
 			amounts[count++] = (struct bt_agent_amount){resource, amount};
 		}
 	}
@@ -223,8 +221,7 @@ static bool admit(struct bt_node_agent *agent, struct bt_agent_pod *pod, bool fo
 	struct bt_pod decoded = {.spec = {.host_network = false}};
 	uint32_t count;
 
-	if (!decode(agent->hub, BT_HUB_PODS, bt_str_from(pod->key), &bt_pod_message, arena,
-		    &decoded)) {
+	if (!decode(agent->hub, BT_HUB_PODS, pod->key, &bt_pod_message, arena, &decoded)) {
 		*out_refusal = (struct refusal){
 			BT_STR("UnexpectedAdmissionError"), BT_STR("Pod was rejected: unreadable")};
 		return false;
@@ -468,8 +465,7 @@ static struct bt_str missing_claim(struct bt_sync *sync, const struct bt_agent_p
 		}
 		key = is_made ? bt_api_key(arena, namespace_, name) : sync->key;
 		claim = is_made ? bt_hub_read(sync->hub, BT_HUB_CLAIMS, key, arena) : NULL;
-		if (!bt_claim_is_allocated(claim) ||
-			!bt_claim_is_reserved(claim, bt_str_from(record->uid))) {
+		if (!bt_claim_is_allocated(claim) || !bt_claim_is_reserved(claim, record->uid)) {
 			return bt_arena_printf(arena, "#%.*s", BT_STR_ARG(key));
 		}
 	}
@@ -620,7 +616,7 @@ static bool run(struct bt_sync *sync, struct bt_agent_pod *record)
 
 static bool finish(struct bt_sync *sync, const struct bt_agent_pod *record)
 {
-	struct bt_str uid = bt_arena_str(sync->arena, bt_str_from(record->uid));
+	struct bt_str uid = bt_arena_str(sync->arena, record->uid);
 
 	/* A pod with finalizers stays after the deletion, so write how its containers ended. */
 	if (bt_json_array_at(sync->object, "metadata.finalizers")->count != 0 &&
@@ -671,7 +667,7 @@ bool bt_agent_sync_pod(struct bt_sync *sync, struct bt_agent_pod *record)
 	const struct bt_agent_node *node = &agent->nodes.items[record->node];
 
 	if (!node->exists || !node->simulated ||
-		!bt_str_equal_c(bt_json_text_at(sync->object, "metadata.uid"), record->uid)) {
+		!bt_str_equal(bt_json_text_at(sync->object, "metadata.uid"), record->uid)) {
 		return true;
 	}
 	if (record->deleting || bt_tree_is_deleting(sync->object)) {
