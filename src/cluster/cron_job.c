@@ -122,8 +122,9 @@ static void start(struct pass *pass, int64_t time, struct bt_str zone_text)
 	struct bt_str time_text = bt_time_text(arena, bt_ns_of_seconds(time));
 	struct bt_api_answer answer;
 
-	bt_json_set_str(arena, bt_tree_ensure(arena, job, "metadata.annotations"),
-		"batch.kubernetes.io/cronjob-scheduled-timestamp", zone_text);
+	bt_json_put(arena, job,
+		"{metadata: {annotations: {batch.kubernetes.io/cronjob-scheduled-timestamp: %s}}}",
+		zone_text);
 	(void)bt_hub_create(
 		sync->hub, BT_HUB_JOBS, bt_key_namespace(sync->key), job, arena, &answer);
 	if (answer.code == 201) {

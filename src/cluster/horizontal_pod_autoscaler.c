@@ -28,13 +28,13 @@ struct sample {
 };
 
 struct memory {
-	char *key; /* owned */
 	BT_VEC(struct sample) recommended;
 	BT_VEC(struct sample) changes;
 };
 
 struct autoscalers {
-	BT_VEC(struct memory) memories;
+	struct bt_groups keys;          /* all in one group */
+	BT_VEC(struct memory) memories; /* by entry of keys */
 };
 
 /** Sums over the target's pods, for one metric. */
@@ -68,7 +68,6 @@ struct pass {
 
 static void free_memory(struct memory *memory)
 {
-	bt_free(memory->key);
 	bt_vec_finish(&memory->recommended);
 	bt_vec_finish(&memory->changes);
 }
@@ -87,11 +86,11 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 {
 	struct autoscalers *self = data;
 
-	for (uint32_t i = 0; observed->type == BT_CHANGE_DELETED && i < self->memories.count; i++) {
-		if (bt_str_equal_c(observed->key, self->memories.items[i].key)) {
-			free_memory(&self->memories.items[i]);
-			bt_vec_remove_swap(&self->memories, i);
-		}
+	uint32_t known = bt_groups_find(&self->keys, observed->key);
+
+	if (observed->type == BT_CHANGE_DELETED && known != BT_GROUPS_NONE) {
+		free_memory(&self->memories.items[known]);
+		bt_groups_remove(&self->keys, observed->key);
 	}
 	if (observed->type == BT_CHANGE_ADDED ||
 		(observed->type == BT_CHANGE_MODIFIED &&
@@ -103,16 +102,14 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 
 static struct memory *find_memory(struct autoscalers *self, struct bt_str key)
 {
-	struct memory fresh = {.key = NULL};
+	struct memory fresh = {.changes = {0}};
 
-	for (uint32_t i = 0; i < self->memories.count; i++) {
-		if (bt_str_equal_c(key, self->memories.items[i].key)) {
-			return &self->memories.items[i];
-		}
+	bt_groups_set(&self->keys, key, BT_STR(""));
+	uint32_t entry = bt_groups_find(&self->keys, key);
+	if (entry == self->memories.count) {
+		bt_vec_push(&self->memories, fresh);
 	}
-	fresh.key = bt_strndup(key.data, key.length);
-	bt_vec_push(&self->memories, fresh);
-	return &self->memories.items[self->memories.count - 1];
+	return &self->memories.items[entry];
 }
 
 static void set_condition(struct pass *pass, const char *type, const char *status,
@@ -922,6 +919,7 @@ const struct bt_controller_ops bt_horizontal_pod_autoscaler_ops = {
 	.component = "horizontal-pod-autoscaler",
 	.watches = BT_WATCH(BT_HUB_AUTOSCALERS),
 	.object = BT_HUB_AUTOSCALERS,
+	.group_count = 1,
 	.data_bytes = sizeof(struct autoscalers),
 	.finish = finish,
 	.observe = observe,

@@ -52,9 +52,7 @@ bool bt_cluster_ensure_namespace(struct bt_api *api, struct bt_str name, struct 
 	struct bt_api_answer answer;
 	request.verb = BT_VERB_CREATE;
 	request.resource = resource;
-	request.body = bt_json_new(arena, BT_JSON_OBJECT);
-	bt_json_set_str(
-		arena, bt_json_ensure_object(arena, request.body, "metadata"), "name", name);
+	request.body = bt_json_put(arena, NULL, "{metadata: {name: %s}}", name);
 	/* If the name is not valid for a namespace, the API server refuses the object anyway. */
 	bt_api_perform(api, &request, arena, &answer);
 	bool is_made = answer.code == 201;
@@ -147,8 +145,8 @@ static int take_object(struct loading *loading, struct bt_origin origin, struct 
 	}
 	/* Items of typed lists (PodList) have no kind and apiVersion. */
 	if (bt_json_find_str(object, "kind").length == 0) {
-		bt_json_set_str(&loading->arena, object, "kind", kind);
-		bt_json_set_str(&loading->arena, object, "apiVersion", api_version);
+		bt_json_put(
+			&loading->arena, object, "{kind: %s, apiVersion: %s}", kind, api_version);
 	}
 	const struct bt_api_resource *resource =
 		bt_resources_find_kind(bt_api_resources(loading->api),
@@ -273,9 +271,7 @@ static void drop_missing_owners(struct loading *loading, const struct dependent 
 	request.resource = dependent->resource;
 	request.namespace_ = bt_json_text_at(object, "metadata.namespace");
 	request.name = bt_json_text_at(object, "metadata.name");
-	request.body = bt_json_new(arena, BT_JSON_OBJECT);
-	bt_json_set_value(arena, bt_json_ensure_object(arena, request.body, "metadata"),
-		"ownerReferences", kept);
+	request.body = bt_json_put(arena, NULL, "{metadata: {ownerReferences: %v}}", kept);
 	bt_api_perform(loading->api, &request, arena, &answer); /* the object exists: cannot fail */
 	loading->report->orphan_count += answer.code == 200 ? 1 : 0;
 	bt_api_answer_finish(&answer);

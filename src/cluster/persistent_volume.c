@@ -18,13 +18,6 @@ struct binder {
 
 /* --- choosing a volume for a claim --- */
 
-static bool read_storage(
-	const struct bt_json_value *amounts, struct bt_arena *arena, struct bt_quantity *out)
-{
-	struct bt_str text = bt_tree_text(amounts, "storage");
-	return text.length != 0 && bt_quantity_parse(text, arena, out, NULL) == 0;
-}
-
 /**
  * Returns why the volume cannot hold what the claim requests; NULL: it can, and *out_capacity is
  * its capacity. Does not compare the classes.
@@ -34,10 +27,14 @@ static const char *find_mismatch(const struct bt_json_value *volume,
 {
 	const struct bt_json_value *offered = bt_json_array_at(volume, "spec.accessModes");
 	const struct bt_json_value *wanted = bt_json_array_at(claim, "spec.accessModes");
-	struct bt_quantity request = {0};
+	struct bt_quantity request;
 
-	(void)read_storage(bt_json_object_at(claim, "spec.resources.requests"), arena, &request);
-	if (!read_storage(bt_json_object_at(volume, "spec.capacity"), arena, out_capacity) ||
+	if (bt_quantity_parse(bt_json_text_at(claim, "spec.resources.requests.storage"), arena,
+		    &request, NULL) != 0) {
+		request = (struct bt_quantity){0};
+	}
+	if (bt_quantity_parse(bt_json_text_at(volume, "spec.capacity.storage"), arena, out_capacity,
+		    NULL) != 0 ||
 		bt_quantity_compare(out_capacity, &request) < 0) {
 		return "requested PV is too small";
 	}
@@ -121,8 +118,8 @@ static struct bt_str choose_volume(
 			fits(volume, claim, &scratch, &capacity)) {
 			order = best.length != 0 ? bt_quantity_compare(&capacity, &least) : -1;
 			if (order < 0 || (order == 0 && bt_str_compare(key, best) < 0)) {
-				struct bt_str text = bt_tree_text(
-					bt_json_object_at(volume, "spec.capacity"), "storage");
+				struct bt_str text =
+					bt_json_text_at(volume, "spec.capacity.storage");
 				best = bt_arena_str(sync->arena, key);
 				if (bt_quantity_parse(bt_arena_str(sync->arena, text), sync->arena,
 					    &least, NULL) != 0) {

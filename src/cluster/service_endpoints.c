@@ -197,8 +197,9 @@ static int64_t target_port(const struct bt_json_value *port, const struct bt_jso
 }
 
 static struct port_group *find_group(
-	struct pass *pass, struct bt_json_value *ports, const char *address_type)
+	struct pass *pass, struct bt_json_value *ports, struct bt_str ip)
 {
+	const char *address_type = bt_str_find_char(ip, ':') >= 0 ? "IPv6" : "IPv4";
 	struct port_group group = {.ports = ports, .address_type = address_type};
 
 	for (uint32_t i = 0; i < pass->groups.count; i++) {
@@ -262,8 +263,7 @@ static void visit_pod(
 	if (!pass->as_slices && ports->count == 0 && service_ports->count != 0) {
 		return;
 	}
-	struct port_group *group =
-		find_group(pass, ports, bt_str_find_char(ip, ':') >= 0 ? "IPv6" : "IPv4");
+	struct port_group *group = find_group(pass, ports, ip);
 	if (!bt_str_equal(bt_json_text_at(pod, "spec.subdomain"), bt_key_name(pass->sync->key))) {
 		hostname = BT_STR("");
 	}
@@ -556,7 +556,7 @@ static bool sync_slices(struct bt_sync *sync)
 	bt_owners_visit_selected(
 		sync, &pass.selector->selector, pass.selector->bits, visit_pod, &pass);
 	if (pass.groups.count == 0) {
-		(void)find_group(&pass, bt_json_new(sync->arena, BT_JSON_ARRAY), "IPv4");
+		(void)find_group(&pass, bt_json_new(sync->arena, BT_JSON_ARRAY), BT_STR(""));
 	}
 	template_.labels = service_labels(&pass);
 	template_.owner = bt_sync_owner_reference(sync, sync->arena);
@@ -610,9 +610,7 @@ static void mirror_addresses(struct pass *pass, const struct bt_json_value *subs
 			ip, ready, bt_json_find(from, "hostname"), bt_json_find(from, "nodeName"),
 			bt_json_find(from, "targetRef"));
 
-		add_endpoint(
-			find_group(pass, ports, bt_str_find_char(ip, ':') >= 0 ? "IPv6" : "IPv4"),
-			endpoint);
+		add_endpoint(find_group(pass, ports, ip), endpoint);
 	}
 }
 
