@@ -84,21 +84,6 @@ static int64_t *owned_numbers(struct bt_affinity_table *table, struct bt_arena *
 	return table->own;
 }
 
-/**
- * Add delta to the count of a domain, when nodes are visited for counting. domain must not be 0.
- */
-static void count_in_table(struct bt_affinity_tables *tables, struct bt_arena *arena,
-	uint32_t table, uint32_t domain, int64_t delta)
-{
-	int64_t *number = &owned_numbers(&tables->items[table], arena)[domain];
-	int64_t before = *number;
-
-	/* Wraps on overflow, as upstream's int64 does. */
-	*number = (int64_t)((uint64_t)before + (uint64_t)delta);
-	tables->entry_count += (*number != 0) - (before != 0);
-	tables->touched = true;
-}
-
 /** Add to sums[domain], for each domain, the source's count times the source's factor. */
 static void add_source_to(
 	const struct bt_affinity_source *source, int64_t *sums, uint32_t domain_count)
@@ -260,26 +245,31 @@ static bool table_sums_pay(const struct bt_affinity_table *table, uint32_t slot_
 }
 
 /**
- * Context of add_hit, which is called for each term of an existing pod that matches the pod.
- * add_hit adds the term to `tables`. The factor of the new source is
- * fixed[group] + factors[group] x the term's weight.
+ * How the terms of a pod to be scheduled and of existing pods become counts. A term of an existing
+ * pod that matches the pod counts fixed[group] + factors[group] x the term's weight in the tables
+ * `existing`; groups for which both are 0 do not count.
  */
-struct existing_sum {
+struct counting {
 	struct bt_state *state;
 	struct bt_arena *arena;
-	struct bt_affinity_tables *tables;
-	int64_t factors[BT_AFFINITY_GROUP__COUNT];
+	const struct bt_pod_info *pod; /* the pod to be scheduled */
+	const struct bt_str_map *namespace_labels;
+	struct bt_affinity_tables *existing;
 	int64_t fixed[BT_AFFINITY_GROUP__COUNT];
+	int64_t factors[BT_AFFINITY_GROUP__COUNT];
+	/* The visit of a node: its slot, and whether a what-if run changes the pods of the node. */
+	uint32_t slot;
+	bool is_change;
 };
 
 /**
  * Add a source to the table: the number of pods that match all of the terms, times factor. Returns
- * false if there are too many terms, or if the state has no counter for the terms.
+ * false if the state has no counter for the terms.
  */
-static bool count_matching(struct bt_state *state, const struct bt_incoming_term *terms,
-	uint32_t term_count, struct bt_affinity_tables *tables, struct bt_arena *arena,
-	uint32_t table, int64_t factor)
+static bool count_matching(const struct counting *counting, const struct bt_incoming_term *terms,
+	uint32_t term_count, struct bt_affinity_tables *tables, uint32_t table, int64_t factor)
 {
+	struct bt_state *state = counting->state;
 	struct bt_str key = bt_symbol_text(&state->symbols, tables->items[table].column->key);
 	struct bt_counted_term counted[BT_COUNTED_TERMS_MAX];
 	struct bt_counter_spec spec = {
@@ -288,9 +278,6 @@ static bool count_matching(struct bt_state *state, const struct bt_incoming_term
 		.nodes = {.topology_key = key, .label_count = 1, .labels = &key},
 	};
 
-	if (term_count > BT_COUNTED_TERMS_MAX) {
-		return false;
-	}
 	for (uint32_t i = 0; i < term_count; i++) {
 		counted[i] = (struct bt_counted_term){
 			.in_every_namespace = terms[i].in_every_namespace,
@@ -305,159 +292,181 @@ static bool count_matching(struct bt_state *state, const struct bt_incoming_term
 	}
 	struct bt_domain_sums sums = bt_domain_counter_sums(counter);
 
-	add_source(tables, arena, table, (struct bt_affinity_source){sums.pods, factor},
+	add_source(tables, counting->arena, table, (struct bt_affinity_source){sums.pods, factor},
 		SOURCE_COUNTER, bt_domain_counter_serial(counter));
 	tables->entry_count += sums.occupied_count;
 	tables->touched = tables->touched || sums.pod_total != 0;
 	return true;
 }
 
+/**
+ * Count each of the pod's terms from a counter, with the factor fixed + factor x the term's weight.
+ * Returns false if the nodes must be visited, because there are too many terms or no counters.
+ */
+static bool count_each(const struct counting *counting, const struct bt_incoming_terms *terms,
+	struct bt_affinity_tables *tables, int64_t fixed, int64_t factor)
+{
+	bool counted = terms->count <= BT_COUNTED_TERMS_MAX;
+
+	for (uint32_t i = 0; i < terms->count && counted; i++) {
+		const struct bt_incoming_term *term = &terms->items[i];
+
+		counted = term->table == BT_NO_TABLE ||
+			count_matching(counting, term, 1, tables, term->table,
+				fixed + factor * term->term->weight);
+	}
+	return counted;
+}
+
 static void add_hit(void *context, const struct bt_affinity_hit *hit)
 {
-	struct existing_sum *sum = context;
-	struct bt_affinity_tables *tables = sum->tables;
-	int64_t weight = sum->fixed[hit->group] + sum->factors[hit->group] * hit->weight;
-	uint32_t table = table_of_column(tables, sum->arena, hit->column);
+	const struct counting *counting = context;
+	struct bt_affinity_tables *tables = counting->existing;
+	int64_t factor = counting->fixed[hit->group] + counting->factors[hit->group] * hit->weight;
+	uint32_t table = table_of_column(tables, counting->arena, hit->column);
 
 	if (table != BT_NO_TABLE) {
-		add_source(tables, sum->arena, table,
-			(struct bt_affinity_source){hit->pods, weight}, SOURCE_TERM, hit->serial);
+		add_source(tables, counting->arena, table,
+			(struct bt_affinity_source){hit->pods, factor}, SOURCE_TERM, hit->serial);
 		tables->entry_count += hit->pods->occupied_count;
 		tables->touched = tables->touched || hit->pods->total != 0;
 	}
 }
 
 /**
- * Add the terms of existing pods that match the pod. The terms come from the index of existing
- * terms. groups: a bit for each bt_affinity_group. Returns false if the index may differ from the
- * lists of the snapshot.
+ * Count the terms of existing pods that match the pod, from the index of existing terms. Returns
+ * false if the index may differ from the lists of the snapshot.
  */
-static bool add_existing(struct existing_sum *sum, uint32_t groups, const struct bt_pod_info *pod,
-	const struct bt_str_map *namespace_labels)
+static bool count_existing_by_index(struct counting *counting)
 {
-	const struct bt_affinity_index *index = bt_affinity_index_get(sum->state);
+	const struct bt_affinity_index *index = bt_affinity_index_get(counting->state);
+	uint32_t groups = 0;
 
 	if (bt_affinity_index_has_unlisted(index)) {
 		return false;
 	}
-	bt_affinity_index_find(
-		index, groups, pod->namespace_, pod->labels, namespace_labels, add_hit, sum);
+	for (uint32_t group = 0; group < BT_AFFINITY_GROUP__COUNT; group++) {
+		bool counts = counting->fixed[group] != 0 || counting->factors[group] != 0;
+		groups |= (uint32_t)counts << group;
+	}
+	bt_affinity_index_find(index, groups, counting->pod->namespace_, counting->pod->labels,
+		counting->namespace_labels, add_hit, counting);
 	return true;
 }
 
-/**
- * How to count one pod on one node: into the counts or, with is_change, into the changes on top of
- * the counts.
- */
-struct count_target {
-	struct bt_state *state;
-	struct bt_arena *arena;
-	uint32_t slot;
-	int64_t delta;
-	bool is_change;
-};
-
-static void count_key(
-	const struct count_target *target, struct bt_affinity_tables *tables, uint32_t table)
+/** Add the number to the count of the visited node's domain. */
+static void count_domain(const struct counting *counting, struct bt_affinity_tables *tables,
+	uint32_t table_index, int64_t number)
 {
-	if (table == BT_NO_TABLE) {
-		return;
-	}
-	uint32_t domain = bt_topology_domain(tables->items[table].column, target->slot);
+	struct bt_affinity_table *table =
+		table_index != BT_NO_TABLE ? &tables->items[table_index] : NULL;
+	uint32_t domain = table != NULL ? bt_topology_domain(table->column, counting->slot) : 0;
+	int64_t before;
+
 	if (domain == 0) {
 		return;
 	}
-	if (target->is_change) {
+	if (counting->is_change) {
 		/* A what-if change after the counts were made. */
-		int64_t before = bt_affinity_table_at(&tables->items[table], domain);
-
-		before += bt_domain_changes_add(
-			&tables->changes, target->arena, table, domain, target->delta);
-		int64_t after = before + target->delta;
-		tables->entry_count += (after != 0) - (before != 0);
+		before = bt_affinity_table_at(table, domain) +
+			bt_domain_changes_add(
+				&tables->changes, counting->arena, table_index, domain, number);
 	} else {
-		count_in_table(tables, target->arena, table, domain, target->delta);
+		int64_t *own = owned_numbers(table, counting->arena);
+
+		before = own[domain];
+		own[domain] = bt_wrap_add(before, number);
+		tables->touched = true;
+	}
+	tables->entry_count += (bt_wrap_add(before, number) != 0) - (before != 0);
+}
+
+/** Count those terms of another pod that match the pod. */
+static void count_existing(const struct counting *counting, const struct bt_pod_info *other)
+{
+	for (uint32_t group = 0; group < BT_AFFINITY_GROUP__COUNT; group++) {
+		int64_t fixed = counting->fixed[group];
+		int64_t factor = counting->factors[group];
+		struct bt_affinity_term_list list = {0};
+
+		if (fixed != 0 || factor != 0) {
+			list = bt_affinity_group_of(
+				other->shape->affinity_terms, (enum bt_affinity_group)group);
+		}
+		for (uint32_t i = 0; i < list.count; i++) {
+			const struct bt_affinity_term *term = &list.items[i];
+
+			if (bt_affinity_term_matches(term, other->namespace_,
+				    counting->pod->namespace_, counting->pod->labels,
+				    counting->namespace_labels)) {
+				count_domain(counting, counting->existing,
+					table_of_column(counting->existing, counting->arena,
+						bt_state_label_column(
+							counting->state, term->topology_key)),
+					fixed + factor * term->weight);
+			}
+		}
 	}
 }
 
-/** Count those required anti-affinity terms of another pod that match the pod. */
-static void count_existing(struct bt_affinity_filter_data *data, const struct bt_pod_info *pod,
-	const struct bt_pod_info *other, const struct count_target *target)
+/** For each of the terms that another pod matches, count fixed + factor x the term's weight. */
+static void count_incoming(const struct counting *counting, const struct bt_pod_info *other,
+	const struct bt_incoming_terms *terms, struct bt_affinity_tables *tables, int64_t fixed,
+	int64_t factor)
 {
-	struct bt_affinity_term_list list =
-		bt_affinity_group_of(other->shape->affinity_terms, BT_ANTI_AFFINITY_REQUIRED);
+	for (uint32_t i = 0; i < terms->count; i++) {
+		const struct bt_incoming_term *term = &terms->items[i];
 
-	for (uint32_t i = 0; i < list.count; i++) {
-		if (bt_affinity_term_matches(&list.items[i], other->namespace_, pod->namespace_,
-			    pod->labels, data->namespace_labels)) {
-			count_key(target, &data->existing,
-				table_of_column(&data->existing, target->arena,
-					bt_state_label_column(
-						target->state, list.items[i].topology_key)));
+		if (bt_incoming_term_matches(term, other->namespace_, other->labels)) {
+			count_domain(
+				counting, tables, term->table, fixed + factor * term->term->weight);
 		}
 	}
 }
 
 /**
- * Count the required terms of the pod that another pod matches: the affinity terms if the other pod
- * matches all of them, and each anti-affinity term that it matches.
+ * Count another pod for Filter, `step` times: the affinity terms if the pod matches all of them,
+ * and each anti-affinity term that the pod matches.
  */
-static void count_incoming(struct bt_affinity_filter_data *data, const struct bt_pod_info *other,
-	const struct count_target *target)
+static void count_pod(const struct counting *counting, struct bt_affinity_filter_data *data,
+	const struct bt_pod_info *other, int64_t step)
 {
 	if (all_terms_match(&data->affinity, other->namespace_, other->labels)) {
 		for (uint32_t i = 0; i < data->affinity.count; i++) {
-			count_key(target, &data->near, data->affinity.items[i].table);
+			count_domain(counting, &data->near, data->affinity.items[i].table, step);
 		}
 	}
-	for (uint32_t i = 0; i < data->anti_affinity.count; i++) {
-		if (bt_incoming_term_matches(
-			    &data->anti_affinity.items[i], other->namespace_, other->labels)) {
-			count_key(target, &data->apart, data->anti_affinity.items[i].table);
-		}
-	}
+	count_incoming(counting, other, &data->anti_affinity, &data->apart, step, 0);
 }
 
 /**
  * Count from counters and from the index of existing terms. Returns false if the nodes must be
  * visited for this pod; the tables must then be reset.
  */
-static bool count_by_counters(struct bt_affinity_filter_data *data, struct bt_state *state,
-	const struct bt_pod_info *pod, struct bt_arena *arena)
+static bool count_by_counters(struct counting *counting, struct bt_affinity_filter_data *data)
 {
-	struct existing_sum sum = {.state = state, .arena = arena, .tables = &data->existing};
+	const struct bt_incoming_terms *affinity = &data->affinity;
 
-	if (data->affinity.count > BT_COUNTED_TERMS_MAX ||
-		data->anti_affinity.count > BT_COUNTED_TERMS_MAX) {
-		return false;
-	}
-	sum.fixed[BT_ANTI_AFFINITY_REQUIRED] = 1;
-	if (!add_existing(&sum, 1U << BT_ANTI_AFFINITY_REQUIRED, pod, data->namespace_labels)) {
+	if (affinity->count > BT_COUNTED_TERMS_MAX ||
+		!count_each(counting, &data->anti_affinity, &data->apart, 1, 0) ||
+		!count_existing_by_index(counting)) {
 		return false;
 	}
 	/*
 	 * Add a source only for the first term of each key. The factor of the source is the number
 	 * of terms with that key.
 	 */
-	for (uint32_t i = 0; i < data->affinity.count; i++) {
-		uint32_t table = data->affinity.items[i].table;
+	for (uint32_t i = 0; i < affinity->count; i++) {
+		uint32_t table = affinity->items[i].table;
 		int64_t factor = 0;
 
-		for (uint32_t k = data->affinity.count; k-- > 0;) {
-			bool is_same = data->affinity.items[k].table == table;
+		for (uint32_t k = affinity->count; k-- > 0;) {
+			bool is_same = affinity->items[k].table == table;
 			factor = is_same && k < i ? 0 : factor + is_same;
 		}
 		if (factor != 0 && table != BT_NO_TABLE &&
-			!count_matching(state, data->affinity.items, data->affinity.count,
-				&data->near, arena, table, factor)) {
-			return false;
-		}
-	}
-	for (uint32_t i = 0; i < data->anti_affinity.count; i++) {
-		struct bt_incoming_term *term = &data->anti_affinity.items[i];
-
-		if (term->table != BT_NO_TABLE &&
-			!count_matching(state, term, 1, &data->apart, arena, term->table, 1)) {
+			!count_matching(counting, affinity->items, affinity->count, &data->near,
+				table, factor)) {
 			return false;
 		}
 	}
@@ -485,7 +494,15 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 		expand_terms(state, pod, BT_ANTI_AFFINITY_REQUIRED, &data->apart, cycle->arena);
 	data->namespace_labels = find_namespace_labels(state, pod->namespace_);
 	data->matches_itself = all_terms_match(&data->affinity, pod->namespace_, pod->labels);
-	data->counted = !cycle->plain && count_by_counters(data, state, pod, cycle->arena);
+	struct counting counting = {
+		.state = state,
+		.arena = cycle->arena,
+		.pod = pod,
+		.namespace_labels = data->namespace_labels,
+		.existing = &data->existing,
+		.fixed = {[BT_ANTI_AFFINITY_REQUIRED] = 1},
+	};
+	data->counted = !cycle->plain && count_by_counters(&counting, data);
 	if (!data->counted) {
 		for (uint32_t i = 0; i < BT_ARRAY_LENGTH(tables); i++) {
 			reset_tables(tables[i]);
@@ -496,25 +513,24 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 		 */
 		const struct bt_snapshot *snapshot = &state->snapshot;
 		const struct bt_snapshot_lists *lists = bt_snapshot_affinity_lists(state);
-		struct count_target target = {.state = state, .arena = cycle->arena, .delta = 1};
 		bool has_terms = data->affinity.count != 0 || data->anti_affinity.count != 0;
 		struct bt_pod_info other;
 
 		for (uint32_t n = 0; n < lists->anti_affinity.count; n++) {
-			target.slot = lists->anti_affinity.items[n];
-			const struct bt_node_row *row = &state->nodes.rows[target.slot];
+			counting.slot = lists->anti_affinity.items[n];
+			const struct bt_node_row *row = &state->nodes.rows[counting.slot];
 			for (uint32_t i = 0; i < row->pods_with_required_anti_affinity.count; i++) {
 				bt_pod_info_from_record(state,
 					row->pods_with_required_anti_affinity.items[i], &other);
-				count_existing(data, pod, &other, &target);
+				count_existing(&counting, &other);
 			}
 		}
 		for (uint32_t n = 0; has_terms && n < snapshot->count; n++) {
-			target.slot = bt_snapshot_list(snapshot)[n];
-			const struct bt_node_row *row = &state->nodes.rows[target.slot];
+			counting.slot = bt_snapshot_list(snapshot)[n];
+			const struct bt_node_row *row = &state->nodes.rows[counting.slot];
 			for (uint32_t i = 0; i < row->pods.count; i++) {
 				bt_pod_info_from_record(state, row->pods.items[i], &other);
-				count_incoming(data, &other, &target);
+				count_pod(&counting, data, &other, 1);
 			}
 		}
 	}
@@ -548,17 +564,21 @@ static struct bt_status change_by_pod(struct bt_plugin *plugin, struct bt_cycle_
 	const struct bt_node_info *node, int64_t delta)
 {
 	struct bt_affinity_filter_data *data = cycle->pre_filter_data[plugin->index];
-	struct count_target target = {
-		.state = instance_of(plugin)->base.handle->state,
-		.arena = cycle->arena,
-		.slot = node->slot,
-		.delta = delta,
-		.is_change = true,
-	};
 
 	if (data != NULL) {
-		count_existing(data, pod, other, &target);
-		count_incoming(data, other, &target);
+		const struct counting counting = {
+			.state = instance_of(plugin)->base.handle->state,
+			.arena = cycle->arena,
+			.pod = pod,
+			.namespace_labels = data->namespace_labels,
+			.existing = &data->existing,
+			.fixed = {[BT_ANTI_AFFINITY_REQUIRED] = delta},
+			.slot = node->slot,
+			.is_change = true,
+		};
+
+		count_existing(&counting, other);
+		count_pod(&counting, data, other, delta);
 	}
 	return BT_STATUS_OK;
 }
@@ -748,121 +768,6 @@ struct score_data {
 	struct bt_affinity_tables weights; /* M in spec 06 section 3.8 */
 };
 
-struct pre_score_run {
-	const struct affinity_plugin *instance;
-	struct bt_state *state;
-	const struct bt_pod_info *pod;
-	struct bt_arena *arena;
-	const struct bt_str_map *namespace_labels;
-	struct bt_affinity_tables *weights;
-	struct bt_incoming_terms near;
-	struct bt_incoming_terms apart;
-};
-
-static void add_weight(
-	const struct pre_score_run *run, uint32_t table, uint32_t slot, int64_t weight)
-{
-	uint32_t domain = table == BT_NO_TABLE
-		? 0
-		: bt_topology_domain(run->weights->items[table].column, slot);
-
-	if (domain != 0) {
-		count_in_table(run->weights, run->arena, table, domain, weight);
-	}
-}
-
-/**
- * For each term of `other` that is in the group and matches run->pod, add the weight
- * `fixed` + `sign` x the term's weight.
- */
-static void add_existing_group(const struct pre_score_run *run, const struct bt_pod_info *other,
-	uint32_t slot, enum bt_affinity_group group, int64_t fixed, int64_t sign)
-{
-	struct bt_affinity_term_list list =
-		bt_affinity_group_of(other->shape->affinity_terms, group);
-
-	for (uint32_t i = 0; i < list.count; i++) {
-		const struct bt_affinity_term *term = &list.items[i];
-
-		if (bt_affinity_term_matches(term, other->namespace_, run->pod->namespace_,
-			    run->pod->labels, run->namespace_labels)) {
-			add_weight(run,
-				table_of_column(run->weights, run->arena,
-					bt_state_label_column(run->state, term->topology_key)),
-				slot, fixed + sign * term->weight);
-		}
-	}
-}
-
-/** Add the weights between run->pod and each of these pods on the node. */
-static void add_pods(
-	const struct pre_score_run *run, uint32_t slot, const uint32_t *pods, uint32_t count)
-{
-	struct bt_pod_info other;
-
-	for (uint32_t i = 0; i < count; i++) {
-		bt_pod_info_from_record(run->state, pods[i], &other);
-		/* Add those preferred terms of run->pod that match the other pod. */
-		for (uint32_t k = 0; k < run->near.count; k++) {
-			const struct bt_incoming_term *term = &run->near.items[k];
-			if (bt_incoming_term_matches(term, other.namespace_, other.labels)) {
-				add_weight(run, term->table, slot, term->term->weight);
-			}
-		}
-		for (uint32_t k = 0; k < run->apart.count; k++) {
-			const struct bt_incoming_term *term = &run->apart.items[k];
-			if (bt_incoming_term_matches(term, other.namespace_, other.labels)) {
-				add_weight(run, term->table, slot, -(int64_t)term->term->weight);
-			}
-		}
-		if (run->instance->hard_weight > 0) {
-			add_existing_group(run, &other, slot, BT_AFFINITY_REQUIRED,
-				run->instance->hard_weight, 0);
-		}
-		add_existing_group(run, &other, slot, BT_AFFINITY_PREFERRED, 0, 1);
-		add_existing_group(run, &other, slot, BT_ANTI_AFFINITY_PREFERRED, 0, -1);
-	}
-}
-
-/**
- * Add weights from counters and from the index of existing terms. Returns false if the nodes must
- * be visited for this pod; the tables must then be reset.
- */
-static bool add_by_counters(const struct pre_score_run *run)
-{
-	struct existing_sum sum = {
-		.state = run->state,
-		.arena = run->arena,
-		.tables = run->weights,
-		.factors = {[BT_AFFINITY_PREFERRED] = 1, [BT_ANTI_AFFINITY_PREFERRED] = -1},
-		.fixed = {[BT_AFFINITY_REQUIRED] = run->instance->hard_weight},
-	};
-	uint32_t groups = 1U << BT_AFFINITY_PREFERRED | 1U << BT_ANTI_AFFINITY_PREFERRED;
-
-	if (run->near.count > BT_COUNTED_TERMS_MAX || run->apart.count > BT_COUNTED_TERMS_MAX) {
-		return false;
-	}
-	if (run->instance->hard_weight > 0) {
-		groups |= 1U << BT_AFFINITY_REQUIRED;
-	}
-	if (!add_existing(&sum, groups, run->pod, run->namespace_labels)) {
-		return false;
-	}
-	for (uint32_t i = 0; i < run->near.count + run->apart.count; i++) {
-		bool is_near = i < run->near.count;
-		const struct bt_incoming_term *term =
-			is_near ? &run->near.items[i] : &run->apart.items[i - run->near.count];
-		int64_t weight = term->term->weight;
-
-		if (term->table != BT_NO_TABLE &&
-			!count_matching(run->state, term, 1, run->weights, run->arena, term->table,
-				is_near ? weight : -weight)) {
-			return false;
-		}
-	}
-	return true;
-}
-
 /** Whether the arguments exclude the pod from scoring, whatever terms other pods have. */
 static bool never_scores(const struct bt_plugin *plugin, const struct bt_pod_info *pod)
 {
@@ -876,40 +781,51 @@ static struct score_data *create_score_data(
 	struct bt_plugin *plugin, const struct bt_cycle_state *cycle, const struct bt_pod_info *pod)
 {
 	const struct bt_affinity_terms *terms = pod->shape->affinity_terms;
+	struct bt_state *state = instance_of(plugin)->base.handle->state;
 	struct score_data *data = BT_ARENA_NEW(cycle->arena, struct score_data);
-	struct pre_score_run run = {
-		.instance = instance_of(plugin),
-		.state = instance_of(plugin)->base.handle->state,
-		.pod = pod,
+	struct bt_affinity_tables *weights = &data->weights;
+	struct counting counting = {
+		.state = state,
 		.arena = cycle->arena,
-		.weights = &data->weights,
+		.pod = pod,
+		.namespace_labels = find_namespace_labels(state, pod->namespace_),
+		.existing = weights,
+		.fixed = {[BT_AFFINITY_REQUIRED] = instance_of(plugin)->hard_weight},
+		.factors = {[BT_AFFINITY_PREFERRED] = 1, [BT_ANTI_AFFINITY_PREFERRED] = -1},
 	};
 
-	data->weights.copies = !cycle->borrows_counters;
-	run.namespace_labels = find_namespace_labels(run.state, pod->namespace_);
-	run.near = expand_terms(run.state, pod, BT_AFFINITY_PREFERRED, run.weights, cycle->arena);
-	run.apart =
-		expand_terms(run.state, pod, BT_ANTI_AFFINITY_PREFERRED, run.weights, cycle->arena);
-	data->counted = !cycle->plain && add_by_counters(&run);
+	weights->copies = !cycle->borrows_counters;
+	struct bt_incoming_terms near =
+		expand_terms(state, pod, BT_AFFINITY_PREFERRED, weights, cycle->arena);
+	struct bt_incoming_terms apart =
+		expand_terms(state, pod, BT_ANTI_AFFINITY_PREFERRED, weights, cycle->arena);
+	data->counted = !cycle->plain && count_existing_by_index(&counting) &&
+		count_each(&counting, &near, weights, 0, 1) &&
+		count_each(&counting, &apart, weights, 0, -1);
 	if (!data->counted) {
-		reset_tables(run.weights);
+		reset_tables(weights);
 		/* Count as spec 06 section 3.8 describes. */
 		bool has_preferred = terms != NULL && terms->has_preferred;
-		const struct bt_snapshot *snapshot = &run.state->snapshot;
+		const struct bt_snapshot *snapshot = &state->snapshot;
 		uint32_t count = has_preferred ? snapshot->count : snapshot->affinity_count;
 		const uint32_t *slots = has_preferred
 			? bt_snapshot_list(snapshot)
-			: bt_snapshot_affinity_lists(run.state)->affinity.items;
+			: bt_snapshot_affinity_lists(state)->affinity.items;
 
 		for (uint32_t n = 0; n < count; n++) {
-			uint32_t slot = slots[n];
-			const struct bt_node_row *row = &run.state->nodes.rows[slot];
+			const struct bt_node_row *row = &state->nodes.rows[slots[n]];
+			const uint32_t *pods =
+				has_preferred ? row->pods.items : row->pods_with_affinity.items;
+			uint32_t pod_count =
+				has_preferred ? row->pods.count : row->pods_with_affinity.count;
+			struct bt_pod_info other;
 
-			if (has_preferred) {
-				add_pods(&run, slot, row->pods.items, row->pods.count);
-			} else {
-				add_pods(&run, slot, row->pods_with_affinity.items,
-					row->pods_with_affinity.count);
+			counting.slot = slots[n];
+			for (uint32_t i = 0; i < pod_count; i++) {
+				bt_pod_info_from_record(state, pods[i], &other);
+				count_incoming(&counting, &other, &near, weights, 0, 1);
+				count_incoming(&counting, &other, &apart, weights, 0, -1);
+				count_existing(&counting, &other);
 			}
 		}
 	}
