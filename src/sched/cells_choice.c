@@ -8,16 +8,7 @@
 #include "sched/select_host.h"
 #include "state/places.h"
 
-enum {
-	IS_BEST = 1,
-	IS_FEASIBLE = 2,
-	/*
-	 * Number of nodes of the list that are checked one by one for a tie before the tree is
-	 * searched.
-	 */
-	NEAR = 8,
-	SUMS_KEPT = 16
-};
+enum { IS_BEST = 1, IS_FEASIBLE = 2, SUMS_KEPT = 16 };
 
 /*
  * Numbers of feasible positions in one block of tree nodes: before[i] is the number of feasible
@@ -372,43 +363,17 @@ static uint64_t find_before_apart(struct cell_search *search, uint32_t before)
 
 /*
  * The point of the first tie in the list at point `from` or later; BT_POINT_NONE: there is none.
- * *out_skipped: number of feasible nodes from `from` on that come before the tie, or UINT32_MAX if
- * these nodes were not counted. If more than `limit` feasible nodes come before the tie, the search
- * may stop. The function then returns BT_POINT_NONE and sets *out_skipped to a number above
- * `limit`.
+ * Visits ties in order of position, and stops when all later positions are later in the list than
+ * the earliest tie so far.
  */
-static uint64_t next_tie_apart(
-	const struct cell_search *search, uint64_t from, uint64_t limit, uint32_t *out_skipped)
+static uint64_t next_tie_apart(const struct cell_search *search, uint64_t from)
 {
 	struct bt_places *places = search->places;
-	uint64_t point = from;
-	uint32_t skipped = 0;
-	*out_skipped = UINT32_MAX;
-	for (uint32_t i = 0; i < NEAR; i++) {
-		uint32_t position = bt_places_at(places, point);
-		if (is_tie(search, position)) {
-			*out_skipped = skipped;
-			return point;
-		}
-		skipped += is_feasible(search, position);
-		if (skipped > limit) {
-			*out_skipped = skipped;
-			return BT_POINT_NONE;
-		}
-		point = bt_places_next(places, point);
-		if (point == BT_POINT_NONE) {
-			return BT_POINT_NONE;
-		}
-	}
-	/*
-	 * Find the tie that is earliest in the list. Visit ties in order of position, and stop when
-	 * all later positions are later in the list than the earliest tie so far.
-	 */
 	uint32_t first_of[BT_PLACE_ZONES_MAX];
 	uint32_t end_of[BT_PLACE_ZONES_MAX]; /* by zone: only lower positions can come earlier */
 	uint32_t first = UINT32_MAX;
 	for (uint32_t i = 0; i < places->zone_count; i++) {
-		uint32_t cut = bt_places_cut(places, point, i);
+		uint32_t cut = bt_places_cut(places, from, i);
 		first_of[i] = cut < places->zones[i].nodes.count ? places->zones[i].nodes.items[cut]
 								 : UINT32_MAX;
 		end_of[i] = UINT32_MAX;
@@ -469,31 +434,26 @@ BT_ALWAYS_INLINE uint64_t point_of_rank(struct cell_search *search, uint32_t ran
 				      : find_before_apart(search, before);
 }
 
-BT_ALWAYS_INLINE uint64_t next_tie_in_list(
-	const struct cell_search *search, uint64_t from, uint64_t limit, uint32_t *out_skipped)
+BT_ALWAYS_INLINE uint64_t next_tie_in_list(const struct cell_search *search, uint64_t from)
 {
 	if (search->places != NULL) {
-		return next_tie_apart(search, from, limit, out_skipped);
+		return next_tie_apart(search, from);
 	}
-	*out_skipped = UINT32_MAX;
 	uint32_t tie = next_tie(search, bt_point_row(from));
 	return tie != BT_POSITION_NONE ? bt_point(tie, 0) : BT_POINT_NONE;
 }
 
 /*
  * The first tie at `from` or later in search order, which wraps around and ends before `start`.
- * limit, *out_skipped: as in next_tie_apart.
  */
-BT_ALWAYS_INLINE uint64_t next_tie_around(
-	const struct cell_search *search, uint64_t from, uint64_t limit, uint32_t *out_skipped)
+BT_ALWAYS_INLINE uint64_t next_tie_around(const struct cell_search *search, uint64_t from)
 {
-	uint64_t tie = next_tie_in_list(search, from, limit, out_skipped);
+	uint64_t tie = next_tie_in_list(search, from);
 	if (from >= search->start) {
-		if (tie != BT_POINT_NONE || *out_skipped != UINT32_MAX) {
+		if (tie != BT_POINT_NONE) {
 			return tie;
 		}
-		tie = next_tie_in_list(search, bt_point(0, 0), limit, out_skipped);
-		*out_skipped = UINT32_MAX;
+		tie = next_tie_in_list(search, bt_point(0, 0));
 	}
 	return tie < search->start ? tie : BT_POINT_NONE;
 }
@@ -539,10 +499,9 @@ uint32_t bt_cells_choose_by_heap(const struct bt_cells *cells, const struct bt_c
 	search.start = search.places == NULL ? bt_point(choice->start, 0)
 					     : bt_places_point_at(search.places, choice->start);
 	search.before_start = choice->start != 0 ? count_before(&search, search.start) : 0;
-	uint32_t skipped;
-	uint64_t chosen = next_tie_around(&search, search.start, UINT64_MAX, &skipped);
+	uint64_t chosen = next_tie_around(&search, search.start);
 	BT_ASSERT(chosen != BT_POINT_NONE);
-	uint32_t chosen_rank = skipped != UINT32_MAX ? skipped : rank_of(&search, chosen);
+	uint32_t chosen_rank = rank_of(&search, chosen);
 	uint32_t first_depth = depth_of(chosen_rank);
 	if (chosen_rank == leftmost_of(first_depth)) {
 		return position_of(&search, chosen);
@@ -556,16 +515,14 @@ uint32_t bt_cells_choose_by_heap(const struct bt_cells *cells, const struct bt_c
 		}
 	}
 	while (--depth > first_depth) {
-		uint64_t limit = last_before(chosen_rank, depth);
-		if (limit == 0) {
+		if (last_before(chosen_rank, depth) == 0) {
 			break;
 		}
-		uint64_t tie = next_tie_around(&search, leftmost[depth], limit, &skipped);
+		uint64_t tie = next_tie_around(&search, leftmost[depth]);
 		if (tie == BT_POINT_NONE) {
 			continue;
 		}
-		uint32_t rank = skipped != UINT32_MAX ? leftmost_of(depth) + skipped
-						      : rank_of(&search, tie);
+		uint32_t rank = rank_of(&search, tie);
 		if (bt_heap_order(rank) < bt_heap_order(chosen_rank)) {
 			chosen = tie;
 			chosen_rank = rank;
