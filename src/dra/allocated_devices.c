@@ -21,7 +21,7 @@ static uint32_t find_shared(const struct bt_allocated_devices *allocated, uint32
 {
 	uint64_t hash = bt_hash_u64(0, device_id);
 
-	BT_MAP_EACH (&allocated->shared_by_device, hash, index) {
+	BT_MAP_EACH (&allocated->shared.map, hash, index) {
 		if (allocated->shared.items[index].device == device_id) {
 			return index;
 		}
@@ -48,8 +48,7 @@ static struct bt_shared_device *get_shared(
 		return &allocated->shared.items[index];
 	}
 	(void)bt_device_ids_share(&allocated->dra->ids, device_id);
-	bt_vec_store(&allocated->shared, &allocated->shared_free, added, index);
-	bt_map_insert(&allocated->shared_by_device, bt_hash_u64(0, device_id), index);
+	bt_hash_table_add(&allocated->shared, bt_hash_u64(0, device_id), added, index);
 	return &allocated->shared.items[index];
 }
 
@@ -79,7 +78,7 @@ static uint32_t find_share(
 {
 	uint64_t hash = bt_hash_u64(bt_hash_u64(0, device_id), share_id.id);
 
-	BT_MAP_EACH (&allocated->share_map, hash, index) {
+	BT_MAP_EACH (&allocated->shares.map, hash, index) {
 		const struct bt_device_share *share = &allocated->shares.items[index];
 		if (share->device == device_id && bt_sym_equal(share->share_id, share_id)) {
 			return index;
@@ -104,8 +103,7 @@ static struct bt_device_share *get_share(
 		return &allocated->shares.items[index];
 	}
 	(void)bt_device_ids_share(&allocated->dra->ids, device_id);
-	bt_vec_store(&allocated->shares, &allocated->share_free, share, index);
-	bt_map_insert(&allocated->share_map, share.hash, index);
+	bt_hash_table_add(&allocated->shares, share.hash, share, index);
 	return &allocated->shares.items[index];
 }
 
@@ -252,12 +250,8 @@ void bt_allocated_devices_finish(struct bt_allocated_devices *allocated)
 	bt_bitset_finish(&allocated->held);
 	bt_bitset_finish(&allocated->api);
 	bt_vec_finish(&allocated->in_flight);
-	bt_map_finish(&allocated->shared_by_device);
-	bt_vec_finish(&allocated->shared);
-	bt_vec_finish(&allocated->shared_free);
-	bt_map_finish(&allocated->share_map);
-	bt_vec_finish(&allocated->shares);
-	bt_vec_finish(&allocated->share_free);
+	bt_hash_table_finish(&allocated->shared);
+	bt_hash_table_finish(&allocated->shares);
 	bt_vec_finish(&allocated->pool_versions);
 }
 
@@ -398,13 +392,11 @@ static void remove_result(struct bt_allocated_devices *allocated, uint32_t id,
 				share->api = false;
 			}
 			if (!share->api && share->in_flight == 0) {
-				(void)bt_map_remove(&allocated->share_map, share->hash,
-					index); /* found above */
+				bt_hash_table_remove(&allocated->shares, share->hash, index);
 				get_shared(allocated, id)->share_count--;
 				bt_symbol_unref(allocated->dra->ids.symbols, share_id);
 				bt_device_ids_unref(&allocated->dra->ids, id);
 				share->device = BT_DEVICE_NONE;
-				bt_vec_push(&allocated->share_free, index);
 			}
 		}
 		struct bt_shared_device *shared = shared_of(allocated, id);
@@ -435,10 +427,8 @@ static void remove_result(struct bt_allocated_devices *allocated, uint32_t id,
 		if (shared != NULL && shared->share_count == 0 && !shared->api_consumes &&
 			shared->in_flight_consumes == 0) {
 			index = find_shared(allocated, id);
-			(void)bt_map_remove(&allocated->shared_by_device, bt_hash_u64(0, id),
-				index); /* found above */
+			bt_hash_table_remove(&allocated->shared, bt_hash_u64(0, id), index);
 			finish_shared(allocated, shared);
-			bt_vec_push(&allocated->shared_free, index);
 		}
 		device_changed(allocated, id);
 	} else {

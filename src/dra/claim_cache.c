@@ -14,13 +14,9 @@ void bt_claim_cache_finish(struct bt_claim_cache *cache)
 		bt_object_release(cache->in_flight.items[id].claim);
 		bt_free(cache->in_flight.items[id].uid);
 	}
-	bt_map_finish(&cache->map);
 	bt_map_finish(&cache->special_map);
-	bt_vec_finish(&cache->claims);
-	bt_vec_finish(&cache->free_ids);
-	bt_map_finish(&cache->in_flight_map);
-	bt_vec_finish(&cache->in_flight);
-	bt_vec_finish(&cache->in_flight_free);
+	bt_hash_table_finish(&cache->claims);
+	bt_hash_table_finish(&cache->in_flight);
 }
 
 static const struct bt_resource_claim *claim_of(const struct bt_object *object)
@@ -33,7 +29,7 @@ static uint32_t find_id(
 {
 	uint64_t hash = bt_hash_name(namespace_, name);
 
-	BT_MAP_EACH (&cache->map, hash, id) {
+	BT_MAP_EACH (&cache->claims.map, hash, id) {
 		const struct bt_object_meta *meta = cache->claims.items[id].latest->meta;
 		if (bt_str_equal(meta->name, name) && bt_str_equal(meta->namespace_, namespace_)) {
 			return id;
@@ -163,18 +159,16 @@ void bt_claim_cache_observe(void *dra, struct bt_object *old_claim, struct bt_ob
 			.latest = bt_object_share(new_claim),
 			.hash = bt_hash_name(meta->namespace_, meta->name),
 		};
-		bt_vec_store(&cache->claims, &cache->free_ids, claim, id);
-		bt_map_insert(&cache->map, claim.hash, id);
+		bt_hash_table_add(&cache->claims, claim.hash, claim, id);
 		index_special(cache, id);
 		notify_listener(cache, NULL, new_claim);
 	} else if (new_claim == NULL) {
 		struct bt_cached_claim claim = cache->claims.items[id];
 
-		(void)bt_map_remove(&cache->map, claim.hash, id); /* found above */
+		bt_hash_table_remove(&cache->claims, claim.hash, id);
 		cache->claims.items[id].latest = NULL;
 		index_special(cache, id);
 		cache->claims.items[id] = (struct bt_cached_claim){0};
-		bt_vec_push(&cache->free_ids, id);
 		notify_listener(cache, claim.latest, NULL);
 		bt_object_release(claim.api);
 		bt_object_release(claim.latest);
@@ -263,7 +257,7 @@ static uint32_t find_in_flight(const struct bt_claim_cache *cache, struct bt_str
 {
 	uint64_t hash = bt_str_hash(uid);
 
-	BT_MAP_EACH (&cache->in_flight_map, hash, id) {
+	BT_MAP_EACH (&cache->in_flight.map, hash, id) {
 		const struct bt_in_flight_claim *claim = &cache->in_flight.items[id];
 		if (bt_str_equal((struct bt_str){claim->uid, claim->uid_length}, uid)) {
 			return id;
@@ -287,8 +281,7 @@ void bt_claim_cache_signal(struct bt_claim_cache *cache, struct bt_str uid, stru
 		.sharers = 1,
 		.hash = bt_str_hash(uid),
 	};
-	bt_vec_store(&cache->in_flight, &cache->in_flight_free, entry, id);
-	bt_map_insert(&cache->in_flight_map, entry.hash, id);
+	bt_hash_table_add(&cache->in_flight, entry.hash, entry, id);
 	cache->version++;
 	bt_allocated_devices_signal(&cache->dra->allocated, claim_of(claim)->status.allocation);
 }
@@ -314,9 +307,8 @@ bool bt_claim_cache_maybe_remove(struct bt_claim_cache *cache, struct bt_str uid
 		cache->in_flight.items[id].sharers--;
 		return false;
 	}
-	(void)bt_map_remove(&cache->in_flight_map, entry.hash, id); /* found above */
+	bt_hash_table_remove(&cache->in_flight, entry.hash, id);
 	cache->in_flight.items[id] = (struct bt_in_flight_claim){0};
-	bt_vec_push(&cache->in_flight_free, id);
 	cache->version++;
 	bt_allocated_devices_land(&cache->dra->allocated, claim_of(entry.claim)->status.allocation);
 	bt_object_release(entry.claim);
@@ -329,7 +321,8 @@ bool bt_claim_cache_validate(const struct bt_claim_cache *cache, struct bt_strbu
 	struct bt_object_store *store = &cache->dra->state->objects;
 	const struct bt_resource_claim *claim;
 	uint32_t cursor = 0;
-	bool valid = cache->map.count == bt_object_store_count(store, BT_KIND_RESOURCE_CLAIM);
+	bool valid =
+		cache->claims.map.count == bt_object_store_count(store, BT_KIND_RESOURCE_CLAIM);
 
 	while (valid &&
 		(claim = bt_object_store_next(store, BT_KIND_RESOURCE_CLAIM,

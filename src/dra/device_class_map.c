@@ -11,16 +11,14 @@ void bt_device_class_map_finish(struct bt_device_class_map *map)
 		bt_free(map->mappings.items[id].resource);
 		bt_object_release(map->mappings.items[id].device_class);
 	}
-	bt_map_finish(&map->map);
-	bt_vec_finish(&map->mappings);
-	bt_vec_finish(&map->free_ids);
+	bt_hash_table_finish(&map->mappings);
 }
 
 static uint32_t find_id(const struct bt_device_class_map *map, struct bt_str resource)
 {
 	uint64_t hash = bt_str_hash(resource);
 
-	BT_MAP_EACH (&map->map, hash, id) {
+	BT_MAP_EACH (&map->mappings.map, hash, id) {
 		const struct bt_device_class_mapping *mapping = &map->mappings.items[id];
 		if (bt_str_equal((struct bt_str){mapping->resource, mapping->resource_length},
 			    resource)) {
@@ -49,8 +47,7 @@ static void set_mapping(
 		.device_class = bt_object_share(device_class),
 		.hash = bt_str_hash(resource),
 	};
-	bt_vec_store(&map->mappings, &map->free_ids, mapping, id);
-	bt_map_insert(&map->map, mapping.hash, id);
+	bt_hash_table_add(&map->mappings, mapping.hash, mapping, id);
 }
 
 static void clear(struct bt_device_class_map *map, struct bt_str resource)
@@ -62,9 +59,8 @@ static void clear(struct bt_device_class_map *map, struct bt_str resource)
 	}
 	struct bt_device_class_mapping mapping = map->mappings.items[id];
 	map->version++;
-	(void)bt_map_remove(&map->map, mapping.hash, id); /* found above */
+	bt_hash_table_remove(&map->mappings, mapping.hash, id);
 	map->mappings.items[id] = (struct bt_device_class_mapping){0};
-	bt_vec_push(&map->free_ids, id);
 	bt_free(mapping.resource);
 	bt_object_release(mapping.device_class);
 }
@@ -154,7 +150,7 @@ void bt_device_class_map_observe(
 const struct bt_device_class *bt_device_class_for_resource(
 	const struct bt_device_class_map *map, struct bt_str resource)
 {
-	if (map->map.count == 0 ||
+	if (map->mappings.map.count == 0 ||
 		!bt_gate_enabled(map->dra->gates, BT_GATE_DRA_EXTENDED_RESOURCE)) {
 		return NULL;
 	}
@@ -176,7 +172,7 @@ static bool is_same(const struct bt_device_class_map *a, const struct bt_device_
 			return false;
 		}
 	}
-	return a->map.count == b->map.count;
+	return a->mappings.map.count == b->mappings.map.count;
 }
 
 bool bt_device_class_map_validate(

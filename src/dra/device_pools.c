@@ -13,7 +13,7 @@
 static uint32_t find(const struct bt_device_pools *pools, enum bt_node_scope_kind kind,
 	uint64_t hash, struct bt_str node_name, const struct bt_node_selector *selector)
 {
-	BT_MAP_EACH (&pools->scope_map, hash, id) {
+	BT_MAP_EACH (&pools->scopes.map, hash, id) {
 		const struct bt_node_scope *scope = &pools->scopes.items[id];
 		if (scope->hash != hash) {
 			continue;
@@ -75,8 +75,7 @@ static uint32_t node_scope_ref(struct bt_device_pools *pools, struct bt_str node
 				scope.problem = bt_error_list_text(&errors, &scope.arena);
 			}
 		}
-		bt_vec_store(&pools->scopes, &pools->free_scopes, scope, id);
-		bt_map_insert(&pools->scope_map, scope.hash, id);
+		bt_hash_table_add(&pools->scopes, scope.hash, scope, id);
 	}
 	pools->scopes.items[id].ref_count++;
 	return id;
@@ -89,11 +88,10 @@ static void node_scope_unref(struct bt_device_pools *pools, uint32_t id)
 	if (--scope->ref_count != 0) {
 		return;
 	}
-	(void)bt_map_remove(&pools->scope_map, scope->hash, id); /* id is in the map */
+	bt_hash_table_remove(&pools->scopes, scope->hash, id);
 	bt_symbol_unref(pools->dra->ids.symbols, scope->name);
 	bt_arena_finish(&scope->arena);
 	scope->selector = NULL;
-	bt_vec_push(&pools->free_scopes, id);
 }
 
 bool bt_node_scope_matches(struct bt_device_pools *pools, uint32_t id, uint32_t slot)
@@ -351,7 +349,6 @@ void bt_device_pools_destroy(struct bt_device_pools *pools)
 		if (pools->slices.items[i].object != NULL) {
 			remove_slice(pools, i);
 		}
-		bt_vec_finish(&pools->slices.items[i].rows);
 	}
 	for (uint32_t i = 0; i < pools->pools.count; i++) {
 		finish_pool(&pools->pools.items[i]);
@@ -365,11 +362,7 @@ void bt_device_pools_destroy(struct bt_device_pools *pools)
 	bt_selectors_finish(pools);
 	bt_search_memory_destroy(pools->search);
 	bt_allocation_columns_destroy(pools->columns);
-	bt_map_finish(&pools->slice_map);
-	bt_map_finish(&pools->named_map);
-	bt_map_finish(&pools->scope_map);
-	bt_vec_finish(&pools->slices);
-	bt_vec_finish(&pools->free_slices);
+	bt_hash_table_finish(&pools->slices);
 	bt_vec_finish(&pools->rows);
 	bt_vec_finish(&pools->free_rows);
 	bt_vec_finish(&pools->row_of_id);
@@ -377,10 +370,8 @@ void bt_device_pools_destroy(struct bt_device_pools *pools)
 	bt_vec_finish(&pools->free_pools);
 	bt_vec_finish(&pools->pool_of_id);
 	bt_vec_finish(&pools->shared_pools);
-	bt_vec_finish(&pools->named);
-	bt_vec_finish(&pools->free_named);
-	bt_vec_finish(&pools->scopes);
-	bt_vec_finish(&pools->free_scopes);
+	bt_hash_table_finish(&pools->named);
+	bt_hash_table_finish(&pools->scopes);
 	bt_vec_finish(&pools->nodes);
 	bt_vec_finish(&pools->relevant);
 	bt_vec_finish(&pools->id_marks);
@@ -441,7 +432,7 @@ uint32_t bt_named_pools_find(const struct bt_device_pools *pools, bt_sym name)
 {
 	uint64_t hash = bt_hash_u64(0, name.id);
 
-	BT_MAP_EACH (&pools->named_map, hash, id) {
+	BT_MAP_EACH (&pools->named.map, hash, id) {
 		if (bt_sym_equal(pools->named.items[id].name, name)) {
 			return id;
 		}
@@ -475,16 +466,10 @@ static void index_slice(struct bt_device_pools *pools, const struct bt_pool_slic
 			uint32_t id = bt_named_pools_find(pools, name);
 
 			if (id == BT_POOL_NONE) {
-				if (pools->free_named.count != 0) {
-					id = pools->free_named.items[--pools->free_named.count];
-				} else {
-					id = pools->named.count;
-					bt_vec_push(&pools->named, (struct bt_named_pools){0});
-				}
-				pools->named.items[id].name =
-					bt_symbol_ref(pools->dra->ids.symbols, name);
-				pools->named.items[id].hash = bt_hash_u64(0, name.id);
-				bt_map_insert(&pools->named_map, pools->named.items[id].hash, id);
+				struct bt_named_pools added = {
+					.name = bt_symbol_ref(pools->dra->ids.symbols, name),
+					.hash = bt_hash_u64(0, name.id)};
+				bt_hash_table_add(&pools->named, added.hash, added, id);
 			}
 			bt_vec_push(&pools->named.items[id].pools, slice->pool);
 		} else {
@@ -493,11 +478,10 @@ static void index_slice(struct bt_device_pools *pools, const struct bt_pool_slic
 
 			remove_value(named->pools.items, &named->pools.count, slice->pool);
 			if (named->pools.count == 0) {
-				(void)bt_map_remove(
-					&pools->named_map, named->hash, id); /* id is in the map */
+				bt_hash_table_remove(&pools->named, named->hash, id);
 				bt_symbol_unref(pools->dra->ids.symbols, named->name);
+				bt_vec_finish(&named->pools);
 				named->name = BT_SYM_NONE;
-				bt_vec_push(&pools->free_named, id);
 			}
 		}
 	}
@@ -552,12 +536,11 @@ static void remove_slice(struct bt_device_pools *pools, uint32_t id)
 	for (uint32_t i = 0; i < slice->rows.count; i++) {
 		device_rows_drop(pools, slice->rows.items[i]);
 	}
-	slice->rows.count = 0;
+	bt_vec_finish(&slice->rows);
 	drop_pool_if_empty(pools, slice->pool);
-	(void)bt_map_remove(&pools->slice_map, slice->hash, id); /* id is in the map */
+	bt_hash_table_remove(&pools->slices, slice->hash, id);
 	bt_object_release(slice->object);
 	slice->object = NULL;
-	bt_vec_push(&pools->free_slices, id);
 }
 
 void bt_device_pools_observe(
@@ -567,7 +550,7 @@ void bt_device_pools_observe(
 	uint64_t hash = bt_str_hash(either->meta->name);
 	uint32_t id = BT_POOL_NONE;
 
-	BT_MAP_EACH (&pools->slice_map, hash, index) {
+	BT_MAP_EACH (&pools->slices.map, hash, index) {
 		if (bt_str_equal(
 			    pools->slices.items[index].object->meta->name, either->meta->name)) {
 			id = index;
@@ -580,15 +563,8 @@ void bt_device_pools_observe(
 			remove_slice(pools, id);
 		}
 	} else if (id == BT_POOL_NONE) {
-		if (pools->free_slices.count != 0) {
-			id = pools->free_slices.items[--pools->free_slices.count];
-		} else {
-			id = pools->slices.count;
-			bt_vec_push(&pools->slices, (struct bt_pool_slice){0});
-		}
-		pools->slices.items[id].object = bt_object_share(new_slice);
-		pools->slices.items[id].hash = hash;
-		bt_map_insert(&pools->slice_map, hash, id);
+		struct bt_pool_slice added = {.object = bt_object_share(new_slice), .hash = hash};
+		bt_hash_table_add(&pools->slices, hash, added, id);
 		link_slice(pools, id, NULL, 0);
 	} else {
 		struct bt_pool_slice *slice = &pools->slices.items[id];

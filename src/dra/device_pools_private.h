@@ -16,7 +16,6 @@
  */
 #include "api/selector.h"
 #include "base/int128.h"
-#include "base/map.h"
 #include "base/strbuf.h"
 #include "cel/cel.h"
 #include "dra/device_pools.h"
@@ -217,9 +216,7 @@ struct bt_device_pools {
 	bool with_capacity;
 	bool with_list_attributes;
 	/* slices by name */
-	struct bt_map slice_map;
-	BT_VEC(struct bt_pool_slice) slices;
-	BT_VEC(uint32_t) free_slices;
+	BT_HASH_TABLE(struct bt_pool_slice) slices;
 	/* published devices */
 	BT_VEC(struct bt_device_row) rows;
 	BT_VEC(uint32_t) free_rows;
@@ -229,13 +226,8 @@ struct bt_device_pools {
 	BT_VEC(uint32_t) free_pools;
 	BT_VEC(uint32_t) pool_of_id;   /* by the pool's id in bt_dra.ids */
 	BT_VEC(uint32_t) shared_pools; /* pools whose shared_count is not 0 */
-	struct bt_map named_map;
-	BT_VEC(struct bt_named_pools) named;
-	BT_VEC(uint32_t) free_named;
-	/* scopes */
-	struct bt_map scope_map;
-	BT_VEC(struct bt_node_scope) scopes;
-	BT_VEC(uint32_t) free_scopes;
+	BT_HASH_TABLE(struct bt_named_pools) named;
+	BT_HASH_TABLE(struct bt_node_scope) scopes;
 	/* changes */
 	uint32_t changed[BT_POOL_CHANGES_MAX]; /* ring of changed pools, by sequence */
 	uint64_t sequence;
@@ -244,10 +236,7 @@ struct bt_device_pools {
 	BT_VEC(struct bt_node_pools) nodes; /* by slot */
 	uint64_t mark;                      /* mark of pools already visited in the current walk */
 	/* programs */
-	struct bt_map program_map;
-	BT_VEC(struct bt_selector_program) programs;
-	BT_VEC(uint32_t) free_programs;
-	uint32_t program_count;
+	BT_HASH_TABLE(struct bt_selector_program) programs;
 	size_t program_bytes;
 	uint64_t tick;
 	uint64_t drop_count; /* programs dropped so far */

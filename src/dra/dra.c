@@ -19,7 +19,7 @@ uint32_t bt_device_ids_find(const struct bt_device_ids *ids, struct bt_str drive
 	bt_sym device = bt_symbol_find(ids->symbols, device_name);
 	uint64_t hash = identity_hash(driver, pool, device);
 
-	BT_MAP_EACH (&ids->map, hash, id) {
+	BT_MAP_EACH (&ids->items.map, hash, id) {
 		const struct bt_device_identity *item = &ids->items.items[id];
 		if (item->driver.id == driver.id && item->pool.id == pool.id &&
 			item->device.id == device.id) {
@@ -45,8 +45,7 @@ uint32_t bt_device_ids_ref(
 		if (device.length != 0) {
 			item.pool_id = bt_device_ids_ref(ids, driver, pool, BT_STR(""));
 		}
-		bt_vec_store(&ids->items, &ids->free_ids, item, id);
-		bt_map_insert(&ids->map, item.hash, id);
+		bt_hash_table_add(&ids->items, item.hash, item, id);
 	}
 	ids->items.items[id].ref_count++;
 	return id;
@@ -59,11 +58,10 @@ void bt_device_ids_unref(struct bt_device_ids *ids, uint32_t id)
 	if (--ids->items.items[id].ref_count != 0) {
 		return;
 	}
-	(void)bt_map_remove(&ids->map, item.hash, id); /* id is in the map */
+	bt_hash_table_remove(&ids->items, item.hash, id);
 	bt_symbol_unref(ids->symbols, item.driver);
 	bt_symbol_unref(ids->symbols, item.pool);
 	bt_symbol_unref(ids->symbols, item.device);
-	bt_vec_push(&ids->free_ids, id);
 	if (item.pool_id != BT_DEVICE_NONE) {
 		bt_device_ids_unref(ids, item.pool_id);
 	}
@@ -95,9 +93,7 @@ static void destroy(struct bt_dra *dra)
 	bt_device_class_map_finish(&dra->classes);
 	bt_allocated_devices_finish(&dra->allocated);
 	bt_claim_cache_finish(&dra->claims);
-	bt_map_finish(&dra->ids.map);
-	bt_vec_finish(&dra->ids.items);
-	bt_vec_finish(&dra->ids.free_ids);
+	bt_hash_table_finish(&dra->ids.items);
 	bt_free(dra);
 }
 

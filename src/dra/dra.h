@@ -12,10 +12,9 @@
 #include "api/types.h"
 #include "base/bitset.h"
 #include "base/error.h"
-#include "base/map.h"
 #include "base/strbuf.h"
 #include "base/symbol.h"
-#include "base/vec.h"
+#include "base/hash_table.h"
 #include "config/gates.h"
 #include "state/object_store.h"
 #include "state/state.h"
@@ -43,9 +42,7 @@ struct bt_device_identity {
 
 struct bt_device_ids {
 	struct bt_symbol_table *symbols; /* borrowed from the scheduler's state */
-	struct bt_map map;
-	BT_VEC(struct bt_device_identity) items;
-	BT_VEC(uint32_t) free_ids;
+	BT_HASH_TABLE(struct bt_device_identity) items;
 };
 
 /** Find or create an id, with one reference for the caller. device "": the id of the pool. */
@@ -102,13 +99,9 @@ struct bt_claim_listener {
 
 struct bt_claim_cache {
 	struct bt_dra *dra;
-	struct bt_map map;
-	BT_VEC(struct bt_cached_claim) claims;
-	BT_VEC(uint32_t) free_ids;
+	BT_HASH_TABLE(struct bt_cached_claim) claims;
 	struct bt_map special_map; /* special claims by owner */
-	struct bt_map in_flight_map;
-	BT_VEC(struct bt_in_flight_claim) in_flight;
-	BT_VEC(uint32_t) in_flight_free;
+	BT_HASH_TABLE(struct bt_in_flight_claim) in_flight;
 	/**
 	 * The listener of the scheduler's queue. Called after the cache and the allocated devices
 	 * are updated.
@@ -229,13 +222,9 @@ struct bt_allocated_devices {
 	struct bt_bitset held;      /* by device id: dedicated, shared, or with consumed capacity */
 	struct bt_bitset api;       /* like dedicated, but without claims in flight */
 	BT_VEC(uint32_t) in_flight; /* by device id: number of dedicated results in flight */
-	struct bt_map shared_by_device;
-	BT_VEC(struct bt_shared_device) shared;
-	BT_VEC(uint32_t) shared_free;
-	struct bt_map share_map; /* by device and shareID */
-	BT_VEC(struct bt_device_share) shares;
-	BT_VEC(uint32_t) share_free;
-	uint64_t version; /* grows with every change */
+	BT_HASH_TABLE(struct bt_shared_device) shared; /* by device */
+	BT_HASH_TABLE(struct bt_device_share) shares;  /* by device and shareID */
+	uint64_t version;                              /* grows with every change */
 	/** By pool id: version of the last change to a device of the pool, for caches. */
 	BT_VEC(uint64_t) pool_versions;
 	/**
@@ -329,9 +318,7 @@ struct bt_device_class_mapping {
 
 struct bt_device_class_map {
 	struct bt_dra *dra;
-	struct bt_map map;
-	BT_VEC(struct bt_device_class_mapping) mappings;
-	BT_VEC(uint32_t) free_ids;
+	BT_HASH_TABLE(struct bt_device_class_mapping) mappings;
 	uint64_t version; /* grows with every change */
 	/**
 	 * Two classes have claimed the same resource, so the mapping depends on the order of
@@ -371,9 +358,7 @@ struct bt_patched_slice {
 
 struct bt_taint_rules {
 	struct bt_dra *dra;
-	struct bt_map map;
-	BT_VEC(struct bt_patched_slice) patched;
-	BT_VEC(uint32_t) free_ids;
+	BT_HASH_TABLE(struct bt_patched_slice) patched;
 };
 
 void bt_taint_rules_finish(struct bt_taint_rules *rules);

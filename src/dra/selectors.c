@@ -24,7 +24,8 @@ static void release(struct bt_selector_program *program)
  */
 static void make_room(struct bt_device_pools *pools)
 {
-	while (pools->program_count >= PROGRAMS_MAX || pools->program_bytes > PROGRAM_BYTES_MAX) {
+	while (pools->programs.map.count >= PROGRAMS_MAX ||
+		pools->program_bytes > PROGRAM_BYTES_MAX) {
 		uint32_t oldest = BT_DEVICE_NONE;
 		uint64_t oldest_tick = pools->tick;
 		for (uint32_t i = 0; i < pools->programs.count; i++) {
@@ -39,13 +40,10 @@ static void make_room(struct bt_device_pools *pools)
 		}
 		struct bt_selector_program *dropped = &pools->programs.items[oldest];
 
-		(void)bt_map_remove(
-			&pools->program_map, dropped->hash, oldest); /* oldest is in the map */
+		bt_hash_table_remove(&pools->programs, dropped->hash, oldest);
 		pools->program_bytes -= dropped->bytes;
-		pools->program_count--;
 		pools->drop_count++;
 		release(dropped);
-		bt_vec_push(&pools->free_programs, oldest);
 	}
 }
 
@@ -54,7 +52,7 @@ uint32_t bt_selector_intern(struct bt_device_pools *pools, struct bt_str text)
 	uint64_t hash = bt_str_hash(text);
 	uint32_t id = BT_DEVICE_NONE;
 
-	BT_MAP_EACH (&pools->program_map, hash, known) {
+	BT_MAP_EACH (&pools->programs.map, hash, known) {
 		const struct bt_selector_program *program = &pools->programs.items[known];
 		if (bt_str_equal(text, (struct bt_str){program->text, program->length})) {
 			id = known;
@@ -63,12 +61,6 @@ uint32_t bt_selector_intern(struct bt_device_pools *pools, struct bt_str text)
 	}
 	if (id == BT_DEVICE_NONE) {
 		make_room(pools);
-		if (pools->free_programs.count != 0) {
-			id = pools->free_programs.items[--pools->free_programs.count];
-		} else {
-			id = pools->programs.count;
-			bt_vec_push(&pools->programs, (struct bt_selector_program){0});
-		}
 		struct berth_error err = {0};
 		struct bt_selector_program program = {
 			.text = bt_strndup(text.data, text.length),
@@ -85,10 +77,8 @@ uint32_t bt_selector_intern(struct bt_device_pools *pools, struct bt_str text)
 		}
 		program.bytes = sizeof(program) + text.length +
 			(program.program != NULL ? bt_cel_program_bytes(program.program) : 0);
-		pools->programs.items[id] = program;
-		pools->program_bytes += pools->programs.items[id].bytes;
-		pools->program_count++;
-		bt_map_insert(&pools->program_map, hash, id);
+		pools->program_bytes += program.bytes;
+		bt_hash_table_add(&pools->programs, hash, program, id);
 	}
 	pools->programs.items[id].last_used = pools->tick;
 	return id;
@@ -99,9 +89,7 @@ void bt_selectors_finish(struct bt_device_pools *pools)
 	for (uint32_t i = 0; i < pools->programs.count; i++) {
 		release(&pools->programs.items[i]);
 	}
-	bt_vec_finish(&pools->programs);
-	bt_vec_finish(&pools->free_programs);
-	bt_map_finish(&pools->program_map);
+	bt_hash_table_finish(&pools->programs);
 }
 
 enum bt_verdict bt_selector_compute(struct bt_device_pools *pools,

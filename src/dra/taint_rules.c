@@ -11,9 +11,7 @@ void bt_taint_rules_finish(struct bt_taint_rules *rules)
 	for (uint32_t id = 0; id < rules->patched.count; id++) {
 		bt_object_release(rules->patched.items[id].slice);
 	}
-	bt_map_finish(&rules->map);
-	bt_vec_finish(&rules->patched);
-	bt_vec_finish(&rules->free_ids);
+	bt_hash_table_finish(&rules->patched);
 }
 
 static const struct bt_resource_slice *slice_of(const struct bt_object *object)
@@ -106,7 +104,7 @@ static uint32_t find_id(const struct bt_taint_rules *rules, struct bt_str name)
 {
 	uint64_t hash = bt_str_hash(name);
 
-	BT_MAP_EACH (&rules->map, hash, id) {
+	BT_MAP_EACH (&rules->patched.map, hash, id) {
 		if (bt_str_equal(rules->patched.items[id].slice->meta->name, name)) {
 			return id;
 		}
@@ -131,11 +129,9 @@ static void remove_rule(struct bt_taint_rules *rules, struct bt_str name)
 	uint32_t id = find_id(rules, name);
 
 	if (id != UINT32_MAX) {
-		(void)bt_map_remove(
-			&rules->map, rules->patched.items[id].hash, id); /* found above */
+		bt_hash_table_remove(&rules->patched, rules->patched.items[id].hash, id);
 		bt_object_release(rules->patched.items[id].slice);
 		rules->patched.items[id].slice = NULL;
-		bt_vec_push(&rules->free_ids, id);
 	}
 }
 
@@ -152,8 +148,7 @@ static void store_patched(
 		uint32_t id;
 
 		remove_rule(rules, slice->meta->name);
-		bt_vec_store(&rules->patched, &rules->free_ids, patched, id);
-		bt_map_insert(&rules->map, patched.hash, id);
+		bt_hash_table_add(&rules->patched, patched.hash, patched, id);
 	} else {
 		remove_rule(rules, stored->meta->name);
 	}
@@ -285,7 +280,7 @@ bool bt_taint_rules_validate(const struct bt_taint_rules *rules, struct bt_strbu
 		bt_object_release(kept);
 		bt_object_release(fresh);
 	}
-	valid = valid && patched_count == rules->map.count;
+	valid = valid && patched_count == rules->patched.map.count;
 	if (!valid) {
 		bt_strbuf_append_c(out_reason, "slices with the taints of rules are stale");
 	}

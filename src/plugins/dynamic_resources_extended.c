@@ -52,7 +52,7 @@ bool bt_extended_is_wanted(
 	struct bt_resource_list requests;
 	bool wanted = false;
 
-	if (instance->dra->classes.map.count == 0) {
+	if (instance->dra->classes.mappings.map.count == 0) {
 		return false;
 	}
 	requests = bt_pod_requests(bt_shape_pod(shape), &options, &arena);

@@ -140,7 +140,7 @@ void bt_queue_flush_unschedulable_leftover(struct bt_queue *queue, int64_t now_n
 		return;
 	}
 	bt_queue_requeue_departures(queue, BT_EVENT_UNSCHEDULABLE_TIMEOUT, now_ns);
-	if (queue->in_flight_count > 0) {
+	if (queue->in_flight.map.count > 0) {
 		bt_queue_log_event(queue, BT_EVENT_UNSCHEDULABLE_TIMEOUT, NULL, NULL);
 	}
 }

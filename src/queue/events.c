@@ -158,16 +158,11 @@ void bt_queue_for_each_label(const struct bt_queue *queue,
  * log. Spec: 04 section 9.
  */
 
-static uint64_t hash_of_in_flight(const struct bt_queue *queue, uint32_t id)
-{
-	return bt_str_hash(queue->in_flight.items[id].pod->meta->uid);
-}
-
 static uint32_t find(const struct bt_queue *queue, struct bt_str uid)
 {
 	uint64_t hash = bt_str_hash(uid);
 
-	BT_MAP_EACH (&queue->in_flight_map, hash, id) {
+	BT_MAP_EACH (&queue->in_flight.map, hash, id) {
 		if (bt_str_equal(queue->in_flight.items[id].pod->meta->uid, uid)) {
 			return id;
 		}
@@ -177,7 +172,7 @@ static uint32_t find(const struct bt_queue *queue, struct bt_str uid)
 
 bool bt_queue_is_in_flight(const struct bt_queue *queue, struct bt_str uid)
 {
-	return queue->in_flight_count > 0 && find(queue, uid) != BT_QUEUE_NONE;
+	return queue->in_flight.map.count > 0 && find(queue, uid) != BT_QUEUE_NONE;
 }
 
 static uint64_t log_end(const struct bt_queue *queue)
@@ -198,11 +193,9 @@ bool bt_queue_add_in_flight(struct bt_queue *queue, struct bt_queue_entry *entry
 		return false;
 	}
 	marker.pod = bt_object_share(marker.pod);
-	bt_vec_store(&queue->in_flight, &queue->free_in_flight, marker, id);
+	bt_hash_table_add(&queue->in_flight, bt_str_hash(entry->pod.uid), marker, id);
 	BT_INDEX_LIST_APPEND(queue->first_in_flight, queue->last_in_flight, queue->in_flight.items,
 		id, previous, next);
-	bt_map_insert(&queue->in_flight_map, hash_of_in_flight(queue, id), id);
-	queue->in_flight_count++;
 	queue->scheduling_cycle++;
 	bt_queue_count_rejectors(queue, entry, -1);
 	return true;
@@ -212,20 +205,16 @@ void bt_queue_done(struct bt_queue *queue, struct bt_str uid)
 {
 	uint32_t id = find(queue, uid);
 	struct bt_queue_in_flight *marker;
-	bool found;
 
 	if (id == BT_QUEUE_NONE) {
 		return;
 	}
-	found = bt_map_remove(&queue->in_flight_map, hash_of_in_flight(queue, id), id);
-	BT_ASSERT(found);
+	bt_hash_table_remove(&queue->in_flight, bt_str_hash(uid), id);
 	marker = &queue->in_flight.items[id];
 	BT_INDEX_LIST_REMOVE(queue->first_in_flight, queue->last_in_flight, queue->in_flight.items,
 		id, previous, next);
 	bt_object_release(marker->pod);
 	marker->pod = NULL;
-	bt_vec_push(&queue->free_in_flight, id);
-	queue->in_flight_count--;
 	/* Drop the log entries that are older than the pop of every pod in flight. */
 	uint64_t needed = queue->first_in_flight == BT_QUEUE_NONE
 		? log_end(queue)
@@ -302,5 +291,5 @@ enum bt_queue_strategy bt_queue_hint_for_in_flight_pod(
 
 uint32_t bt_queue_in_flight_count(const struct bt_queue *queue)
 {
-	return queue->in_flight_count;
+	return queue->in_flight.map.count;
 }

@@ -653,7 +653,7 @@ void bt_queue_move_all_to_active_or_backoff_queue(struct bt_queue *queue,
 	queue->whole_groups.count = 0;
 	requeue_held_groups(queue, pass.event);
 	bt_queue_requeue_departures(queue, pass.event, now_ns);
-	if (queue->in_flight_count > 0) {
+	if (queue->in_flight.map.count > 0) {
 		bt_queue_log_event(queue, pass.event, old_object, new_object);
 	}
 }

@@ -5,6 +5,7 @@
 #include "api/change.h"
 #include "base/fifo.h"
 #include "base/heap.h"
+#include "base/hash_table.h"
 #include "framework/events.h"
 #include "framework/hint_marks.h"
 #include "queue/queue.h"
@@ -150,12 +151,8 @@ struct bt_queue {
 	struct bt_heap error_backoff_queue;
 
 	/* Unschedulable pods. */
-	BT_VEC(struct bt_queue_class) classes;
-	BT_VEC(uint32_t) free_classes;
-	struct bt_map class_map;
-	BT_VEC(struct bt_queue_group) groups;
-	BT_VEC(uint32_t) free_groups;
-	struct bt_map group_map;
+	BT_HASH_TABLE(struct bt_queue_class) classes;
+	BT_HASH_TABLE(struct bt_queue_group) groups;
 	uint32_t unschedulable_count;
 	uint32_t gated_count; /* number of unschedulable pods that are gated */
 	uint64_t next_sequence;
@@ -170,12 +167,9 @@ struct bt_queue {
 	BT_VEC(struct bt_queue_event) events;
 
 	/* In flight. */
-	BT_VEC(struct bt_queue_in_flight) in_flight;
-	BT_VEC(uint32_t) free_in_flight;
-	struct bt_map in_flight_map; /* by uid */
+	BT_HASH_TABLE(struct bt_queue_in_flight) in_flight; /* by uid */
 	uint32_t first_in_flight;
 	uint32_t last_in_flight;
-	uint32_t in_flight_count;
 	BT_FIFO(struct bt_queue_log_entry) log;
 	uint64_t log_head_position; /* log position of the first entry */
 

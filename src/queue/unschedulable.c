@@ -57,7 +57,7 @@ static uint32_t find_or_add_class(struct bt_queue *queue, const struct bt_queue_
 	uint64_t hash = hash_class(&wanted);
 	uint32_t id;
 
-	BT_MAP_EACH (&queue->class_map, hash, index) {
+	BT_MAP_EACH (&queue->classes.map, hash, index) {
 		const struct bt_queue_class *class = &queue->classes.items[index];
 		if (class->profile == wanted.profile &&
 			class->gating_plugin == wanted.gating_plugin &&
@@ -67,8 +67,7 @@ static uint32_t find_or_add_class(struct bt_queue *queue, const struct bt_queue_
 			return index;
 		}
 	}
-	bt_vec_store(&queue->classes, &queue->free_classes, wanted, id);
-	bt_map_insert(&queue->class_map, hash, id);
+	bt_hash_table_add(&queue->classes, hash, wanted, id);
 	return id;
 }
 
@@ -90,7 +89,7 @@ static uint32_t find_or_add_group(
 	uint64_t hash = hash_group(class_id, shape_id, namespace_);
 	uint32_t id;
 
-	BT_MAP_EACH (&queue->group_map, hash, index) {
+	BT_MAP_EACH (&queue->groups.map, hash, index) {
 		id = index;
 		const struct bt_queue_group *group = &queue->groups.items[id];
 		if (group->class_id == class_id && group->shape_id == shape_id &&
@@ -120,8 +119,7 @@ static uint32_t find_or_add_group(
 			}
 		}
 	}
-	bt_vec_store(&queue->groups, &queue->free_groups, wanted, id);
-	bt_map_insert(&queue->group_map, hash, id);
+	bt_hash_table_add(&queue->groups, hash, wanted, id);
 	if (class->first_group != BT_QUEUE_NONE) {
 		queue->groups.items[class->first_group].previous_in_class = id;
 	}
@@ -172,7 +170,7 @@ static void queue_detach_group(struct bt_queue *queue, uint32_t group_id)
 	struct bt_queue_group *group = &queue->groups.items[group_id];
 	struct bt_queue_class *class = &queue->classes.items[group->class_id];
 	uint64_t hash = hash_group(group->class_id, group->shape_id, group_namespace(queue, group));
-	bool found = bt_map_remove(&queue->group_map, hash, group_id);
+	bool found = bt_map_remove(&queue->groups.map, hash, group_id);
 
 	BT_ASSERT(found);
 	if (group->previous_in_class != BT_QUEUE_NONE) {
@@ -226,13 +224,10 @@ void bt_queue_unlink(struct bt_queue *queue, struct bt_queue_entry *entry)
 		bt_symbol_unref(&queue->state->symbols, group->namespace_);
 		if (--queue->classes.items[group->class_id].group_count == 0) {
 			uint32_t class_id = group->class_id;
-			bool found = bt_map_remove(&queue->class_map,
+			bt_hash_table_remove(&queue->classes,
 				hash_class(&queue->classes.items[class_id]), class_id);
-
-			BT_ASSERT(found);
-			bt_vec_push(&queue->free_classes, class_id);
 		}
-		bt_vec_push(&queue->free_groups, group_id);
+		bt_vec_push(&queue->groups.free_ids, group_id);
 	}
 }
 

@@ -125,7 +125,7 @@ static uint32_t find(const struct bt_api_calls *calls, struct bt_str uid)
 {
 	uint64_t hash = bt_str_hash(uid);
 
-	BT_MAP_EACH (&calls->by_uid, hash, id) {
+	BT_MAP_EACH (&calls->entries.map, hash, id) {
 		if (bt_str_equal(uid_of(calls->entries.items[id].stored), uid)) {
 			return id;
 		}
@@ -138,9 +138,8 @@ static void remove_entry(struct bt_api_calls *calls, uint32_t id)
 	struct bt_api_calls_entry *entry = &calls->entries.items[id];
 
 	BT_ASSERT(!entry->is_waiting && entry->in_flight == NULL);
-	(void)bt_map_remove(&calls->by_uid, bt_str_hash(uid_of(entry->stored)), id);
+	bt_hash_table_remove(&calls->entries, bt_str_hash(uid_of(entry->stored)), id);
 	entry->stored = NULL;
-	bt_vec_push(&calls->free_entries, id);
 }
 
 static void append(struct bt_api_calls *calls, uint32_t id)
@@ -195,9 +194,7 @@ void bt_api_calls_finish(struct bt_api_calls *calls)
 		}
 		destroy(entry->stored);
 	}
-	bt_vec_finish(&calls->entries);
-	bt_vec_finish(&calls->free_entries);
-	bt_map_finish(&calls->by_uid);
+	bt_hash_table_finish(&calls->entries);
 }
 
 static int skip(struct bt_api_calls *calls, struct bt_api_call *call, struct bt_str message)
@@ -250,8 +247,7 @@ int bt_api_calls_add(struct bt_api_calls *calls, struct bt_api_call *call)
 	calls->pending_counts[call->type]++;
 	if (entry == NULL) {
 		struct bt_api_calls_entry fresh = {.stored = call};
-		bt_vec_store(&calls->entries, &calls->free_entries, fresh, id);
-		bt_map_insert(&calls->by_uid, bt_str_hash(uid_of(call)), id);
+		bt_hash_table_add(&calls->entries, bt_str_hash(uid_of(call)), fresh, id);
 		append(calls, id);
 		return 0;
 	}

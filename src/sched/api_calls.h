@@ -15,8 +15,7 @@
 
 #include "api/object.h"
 #include "base/arena.h"
-#include "base/map.h"
-#include "base/vec.h"
+#include "base/hash_table.h"
 #include "framework/plugin.h"
 
 /** Types of calls in ascending order of relevance: a binding is more relevant than a patch. */
@@ -96,9 +95,7 @@ struct bt_api_calls_entry {
 };
 
 struct bt_api_calls {
-	BT_VEC(struct bt_api_calls_entry) entries; /* an entry with stored == NULL is free */
-	BT_VEC(uint32_t) free_entries;
-	struct bt_map by_uid;
+	BT_HASH_TABLE(struct bt_api_calls_entry) entries; /* by uid; stored == NULL: free */
 	uint32_t first;
 	uint32_t last;
 	struct bt_api_calls_observer observer;

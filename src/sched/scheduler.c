@@ -124,8 +124,7 @@ static void collect(void *source)
 			update_gauge(value, (double)pods);
 		}
 	}
-	uint32_t bindings = scheduler->permitted.count + scheduler->bindings.count -
-		scheduler->free_bindings.count;
+	uint32_t bindings = scheduler->permitted.count + scheduler->bindings.map.count;
 	set_metric(scheduler, BT_FAMILY_GOROUTINES, "binding", bindings);
 	/*
 	 * Filter and Score run on this thread, so no Filter or Score plugin is running while

@@ -18,7 +18,7 @@ static int64_t now_of(const struct bt_scheduler *scheduler)
 /** The pod's binding in PreBind or Bind, or NULL. */
 static struct bt_held_pod *find_binding(const struct bt_scheduler *scheduler, struct bt_str uid)
 {
-	BT_MAP_EACH (&scheduler->bindings_by_uid, bt_str_hash(uid), id) {
+	BT_MAP_EACH (&scheduler->bindings.map, bt_str_hash(uid), id) {
 		if (bt_str_equal(scheduler->bindings.items[id]->entry->pod.uid, uid)) {
 			return scheduler->bindings.items[id];
 		}
@@ -395,9 +395,8 @@ static void set_wake_time(struct bt_scheduler *scheduler, struct bt_held_pod *he
 
 static void add_binding(struct bt_scheduler *scheduler, struct bt_held_pod *held)
 {
-	bt_vec_store(&scheduler->bindings, &scheduler->free_bindings, held, held->binding_id);
-	bt_map_insert(
-		&scheduler->bindings_by_uid, bt_str_hash(held->entry->pod.uid), held->binding_id);
+	bt_hash_table_add(
+		&scheduler->bindings, bt_str_hash(held->entry->pod.uid), held, held->binding_id);
 	set_wake_time(scheduler, held);
 }
 
@@ -556,9 +555,8 @@ static bool continue_binding(struct bt_scheduler *scheduler, struct bt_held_pod 
 		return false;
 	}
 	uint32_t id = held->binding_id;
-	(void)bt_map_remove(&scheduler->bindings_by_uid, bt_str_hash(held->entry->pod.uid), id);
+	bt_hash_table_remove(&scheduler->bindings, bt_str_hash(held->entry->pod.uid), id);
 	scheduler->bindings.items[id] = NULL;
-	bt_vec_push(&scheduler->free_bindings, id);
 	finish(scheduler, held->entry, outcome, &held->result, now_ns, out_attempt);
 	bt_scheduler_release_held(scheduler, held);
 	return true;
@@ -669,8 +667,6 @@ void bt_scheduler_drop_bindings(struct bt_scheduler *scheduler)
 		}
 	}
 	bt_vec_finish(&scheduler->permitted);
-	bt_vec_finish(&scheduler->bindings);
-	bt_vec_finish(&scheduler->free_bindings);
+	bt_hash_table_finish(&scheduler->bindings);
 	bt_fifo_finish(&scheduler->ready);
-	bt_map_finish(&scheduler->bindings_by_uid);
 }

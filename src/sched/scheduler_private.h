@@ -7,7 +7,7 @@
  */
 #include "api/change.h"
 #include "base/fifo.h"
-#include "base/map.h"
+#include "base/hash_table.h"
 #include "framework/plugin.h"
 #include "framework/pod_lister.h"
 #include "framework/waiting_pods.h"
@@ -82,10 +82,8 @@ struct bt_scheduler {
 	struct bt_binding_pods binding;
 	BT_VEC(struct bt_held_pod *)
 	permitted; /* pods that wait on Permit, in the order of their attempts */
-	/* Pods in PreBind or Bind. An entry that is NULL is free; its index is in free_bindings. */
-	BT_VEC(struct bt_held_pod *) bindings;
-	BT_VEC(uint32_t) free_bindings;
-	struct bt_map bindings_by_uid;
+	BT_HASH_TABLE(struct bt_held_pod *)
+	bindings;                            /* pods in PreBind or Bind, by uid; NULL: free */
 	BT_FIFO(struct bt_held_pod *) ready; /* bindings to continue, in this order */
 	int64_t next_wake_ns;                /* earliest wake_ns of all bindings */
 	/** The entry whose binding runs; NULL: none. */

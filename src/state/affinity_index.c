@@ -24,7 +24,7 @@ static uint32_t group_of_pod(struct bt_affinity_index *index, const struct bt_po
 		.hash = hash,
 		.in_use = true};
 
-	BT_MAP_EACH (&index->group_map, hash, known) {
+	BT_MAP_EACH (&index->groups.map, hash, known) {
 		const struct owner_group *group = &index->groups.items[known];
 		if (group->shape_serial == shape->serial &&
 			bt_sym_equal(group->namespace_, record->namespace_)) {
@@ -54,17 +54,14 @@ static uint32_t group_of_pod(struct bt_affinity_index *index, const struct bt_po
 			bt_vec_push(&fresh.terms, term);
 		}
 	}
-	bt_vec_store(&index->groups, &index->free_groups, fresh, id);
-	bt_map_insert(&index->group_map, hash, id);
+	bt_hash_table_add(&index->groups, hash, fresh, id);
 	return id;
 }
 
 static void drop_group(struct bt_affinity_index *index, uint32_t id)
 {
 	struct owner_group *group = &index->groups.items[id];
-	bool removed = bt_map_remove(&index->group_map, group->hash, id);
-
-	BT_ASSERT(removed);
+	bt_hash_table_remove(&index->groups, group->hash, id);
 	for (uint32_t i = 0; i < group->terms.count; i++) {
 		uint32_t term = group->terms.items[i].term;
 		if (--index->terms.items[term]->group_count == 0) {
@@ -74,7 +71,6 @@ static void drop_group(struct bt_affinity_index *index, uint32_t id)
 	bt_symbol_unref(&index->state->symbols, group->namespace_);
 	bt_vec_finish(&group->terms);
 	*group = (struct owner_group){0};
-	bt_vec_push(&index->free_groups, id);
 }
 
 static void add_to_term(struct bt_affinity_index *index, const struct group_term *term,
@@ -231,7 +227,7 @@ static void catch_up(struct bt_affinity_index *index)
 		behind > 16 + (uint64_t)state->nodes.slot_count * REPAIR_FACTOR;
 
 	/* No pod has affinity, and the index has no group: nothing to update. */
-	if (index->state->affinity_pod_count == 0 && index->group_map.count == 0 &&
+	if (index->state->affinity_pod_count == 0 && index->groups.map.count == 0 &&
 		index->unlisted_count == 0) {
 		index->filled = true;
 		index->log_sequence = log->sequence;
@@ -310,9 +306,7 @@ void bt_affinity_index_destroy(struct bt_state *state)
 	for (uint32_t i = 0; i < index->slots.count; i++) {
 		bt_vec_finish(&index->slots.items[i].groups);
 	}
-	bt_vec_finish(&index->groups);
-	bt_vec_finish(&index->free_groups);
-	bt_map_finish(&index->group_map);
+	bt_hash_table_finish(&index->groups);
 	bt_vec_finish(&index->slots);
 	bt_vec_finish(&index->touched);
 	bt_free(index);

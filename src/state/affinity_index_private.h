@@ -5,8 +5,7 @@
  * Private to the affinity index: affinity_index.c counts pods; affinity_index_terms.c has the terms
  * and their topology keys and finds the terms that match a pod.
  */
-#include "base/map.h"
-#include "base/vec.h"
+#include "base/hash_table.h"
 #include "state/affinity_index.h"
 
 /** A term of a group. */
@@ -115,25 +114,17 @@ struct touched_group {
 struct bt_affinity_index {
 	struct bt_state *state;
 	/* Fields of affinity_index_terms.c. */
-	BT_VEC(struct indexed_term *) terms; /* NULL: free */
-	BT_VEC(uint32_t) free_terms;
-	struct bt_map term_map; /* by identity */
-	BT_VEC(struct posting_list) lists;
-	BT_VEC(uint32_t) free_lists;
-	struct bt_map list_map;
+	BT_HASH_TABLE(struct indexed_term *) terms; /* by identity; NULL: free */
+	BT_HASH_TABLE(struct posting_list) lists;
 	uint32_t list_counts[POSTING__COUNT][BT_AFFINITY_GROUP__COUNT];
-	BT_VEC(struct topology_key) keys;
-	BT_VEC(uint32_t) free_keys;
-	struct bt_map key_map;
+	BT_HASH_TABLE(struct topology_key) keys;
 	BT_VEC(uint32_t) active_keys; /* keys with a column */
 	uint64_t key_epoch;           /* label_key_epoch of the last column lookup */
 	uint64_t next_serial;
 	uint64_t term_mark;
 	struct bt_strbuf text;
 	/* Fields of affinity_index.c. */
-	BT_VEC(struct owner_group) groups;
-	BT_VEC(uint32_t) free_groups;
-	struct bt_map group_map;
+	BT_HASH_TABLE(struct owner_group) groups;
 	BT_VEC(struct slot_list) slots;
 	BT_VEC(struct touched_group) touched; /* scratch memory for updating one slot */
 	uint64_t mark;

@@ -106,7 +106,7 @@ static uint32_t ref_key(struct bt_affinity_index *index, struct bt_str text)
 	uint64_t hash = bt_str_hash(text);
 	uint32_t id = UINT32_MAX;
 
-	BT_MAP_EACH (&index->key_map, hash, candidate) {
+	BT_MAP_EACH (&index->keys.map, hash, candidate) {
 		if (bt_str_equal(index->keys.items[candidate].text, text)) {
 			id = candidate;
 			break;
@@ -116,8 +116,7 @@ static uint32_t ref_key(struct bt_affinity_index *index, struct bt_str text)
 		struct topology_key fresh = {.text = owned_text(text), .hash = hash};
 		fresh.column = bt_state_label_column(index->state, text);
 		bt_affinity_index_take_domains(index, &fresh);
-		bt_vec_store(&index->keys, &index->free_keys, fresh, id);
-		bt_map_insert(&index->key_map, hash, id);
+		bt_hash_table_add(&index->keys, hash, fresh, id);
 		if (fresh.column != NULL) {
 			bt_vec_push(&index->active_keys, id);
 		}
@@ -133,8 +132,7 @@ static void unref_key(struct bt_affinity_index *index, uint32_t id)
 	if (--key->term_count != 0) {
 		return;
 	}
-	bool removed = bt_map_remove(&index->key_map, key->hash, id);
-	BT_ASSERT(removed);
+	bt_hash_table_remove(&index->keys, key->hash, id);
 	for (uint32_t i = 0; i < index->active_keys.count; i++) {
 		if (index->active_keys.items[i] == id) {
 			bt_vec_remove_swap(&index->active_keys, i);
@@ -144,7 +142,6 @@ static void unref_key(struct bt_affinity_index *index, uint32_t id)
 	free_text(&key->text);
 	bt_free(key->domains);
 	*key = (struct topology_key){0};
-	bt_vec_push(&index->free_keys, id);
 }
 
 static uint64_t hash_of_list(enum posting_kind kind, enum bt_affinity_group group,
@@ -157,7 +154,7 @@ static uint64_t hash_of_list(enum posting_kind kind, enum bt_affinity_group grou
 static uint32_t find_list(const struct bt_affinity_index *index, enum posting_kind kind,
 	enum bt_affinity_group group, struct bt_str key, struct bt_str value, uint64_t hash)
 {
-	BT_MAP_EACH (&index->list_map, hash, id) {
+	BT_MAP_EACH (&index->lists.map, hash, id) {
 		const struct posting_list *list = &index->lists.items[id];
 		if (list->kind == kind && list->group == group && bt_str_equal(list->key, key) &&
 			bt_str_equal(list->value, value)) {
@@ -202,8 +199,7 @@ static void post_under(struct bt_affinity_index *index, uint32_t id, enum postin
 				.key = owned_text(key),
 				.value = owned_text(values[i]),
 			};
-			bt_vec_store(&index->lists, &index->free_lists, fresh, list);
-			bt_map_insert(&index->list_map, hash, list);
+			bt_hash_table_add(&index->lists, hash, fresh, list);
 			index->list_counts[kind][indexed->group]++;
 		}
 		indexed->links[indexed->link_count++] =
@@ -232,8 +228,7 @@ static uint32_t add_term(struct bt_affinity_index *index, struct indexed_term *i
 
 	indexed->serial = ++index->next_serial;
 	indexed->key = ref_key(index, indexed->term.topology_key);
-	bt_vec_store(&index->terms, &index->free_terms, indexed, id);
-	bt_map_insert(&index->term_map, indexed->hash, id);
+	bt_hash_table_add(&index->terms, indexed->hash, indexed, id);
 	const struct bt_affinity_term *term = &index->terms.items[id]->term;
 	/*
 	 * The requirement that probably the fewest pods meet; NULL: no requirement is usable.
@@ -273,9 +268,7 @@ static void destroy_term(struct indexed_term *indexed)
 void bt_affinity_index_drop_term(struct bt_affinity_index *index, uint32_t id)
 {
 	struct indexed_term *indexed = index->terms.items[id];
-	bool removed = bt_map_remove(&index->term_map, indexed->hash, id);
-
-	BT_ASSERT(removed);
+	bt_hash_table_remove(&index->terms, indexed->hash, id);
 	for (uint32_t i = 0; i < indexed->link_count; i++) {
 		struct posting_link link = indexed->links[i];
 		struct posting_list *list = &index->lists.items[link.list];
@@ -286,23 +279,20 @@ void bt_affinity_index_drop_term(struct bt_affinity_index *index, uint32_t id)
 			index->terms.items[moved.term]->links[moved.link].position = link.position;
 		}
 		if (list->postings.count == 0) {
-			removed = bt_map_remove(&index->list_map, list->hash, link.list);
-			BT_ASSERT(removed);
+			bt_hash_table_remove(&index->lists, list->hash, link.list);
 			index->list_counts[list->kind][list->group]--;
 			free_list(list);
-			bt_vec_push(&index->free_lists, link.list);
 		}
 	}
 	unref_key(index, indexed->key);
 	index->terms.items[id] = NULL;
-	bt_vec_push(&index->free_terms, id);
 	destroy_term(indexed);
 }
 
 uint32_t bt_affinity_index_find_term(
 	const struct bt_affinity_index *index, struct bt_str identity, uint64_t hash)
 {
-	BT_MAP_EACH (&index->term_map, hash, id) {
+	BT_MAP_EACH (&index->terms.map, hash, id) {
 		if (bt_str_equal(index->terms.items[id]->identity, identity)) {
 			return id;
 		}
@@ -447,15 +437,9 @@ void bt_affinity_index_finish_terms(struct bt_affinity_index *index)
 		free_text(&index->keys.items[i].text);
 		bt_free(index->keys.items[i].domains);
 	}
-	bt_vec_finish(&index->terms);
-	bt_vec_finish(&index->free_terms);
-	bt_map_finish(&index->term_map);
-	bt_vec_finish(&index->lists);
-	bt_vec_finish(&index->free_lists);
-	bt_map_finish(&index->list_map);
-	bt_vec_finish(&index->keys);
-	bt_vec_finish(&index->free_keys);
-	bt_map_finish(&index->key_map);
+	bt_hash_table_finish(&index->terms);
+	bt_hash_table_finish(&index->lists);
+	bt_hash_table_finish(&index->keys);
 	bt_vec_finish(&index->active_keys);
 	bt_strbuf_finish(&index->text);
 }

@@ -89,13 +89,10 @@ static struct bt_domain_counter *create_counter(struct bt_state *state,
 static void drop_counter(struct bt_state *state, struct bt_domain_counter *counter)
 {
 	struct bt_domain_counters *counters = state->domain_counters;
-	bool removed = bt_map_remove(&counters->map, counter->hash, counter->id);
-
-	BT_ASSERT(removed);
+	bt_hash_table_remove(&counters->items, counter->hash, counter->id);
 	BT_LIST_REMOVE(counters->oldest, counters->newest, counter, older, newer);
 	counters->bytes -= counter->bytes;
 	counters->items.items[counter->id] = NULL;
-	bt_vec_push(&counters->free_ids, counter->id);
 	for (uint32_t i = 0; i < counter->term_count; i++) {
 		const struct counted_term *term = &counter->terms[i];
 		for (uint32_t k = 0; k < term->namespace_count; k++) {
@@ -155,7 +152,7 @@ const struct bt_domain_counter *bt_domain_counter_get(
 	}
 	uint64_t hash = bt_str_hash(bt_strbuf_str(key));
 	struct bt_domain_counter *counter = NULL;
-	BT_MAP_EACH (&counters->map, hash, id) {
+	BT_MAP_EACH (&counters->items.map, hash, id) {
 		struct bt_domain_counter *known = counters->items.items[id];
 		if (known->hash == hash && bt_str_equal(known->identity, bt_strbuf_str(key))) {
 			counter = known;
@@ -167,8 +164,7 @@ const struct bt_domain_counter *bt_domain_counter_get(
 			return NULL;
 		}
 		counter = create_counter(state, counters, spec, bt_strbuf_str(key), hash);
-		bt_vec_store(&counters->items, &counters->free_ids, counter, counter->id);
-		bt_map_insert(&counters->map, counter->hash, counter->id);
+		bt_hash_table_add(&counters->items, counter->hash, counter, counter->id);
 	} else {
 		BT_LIST_REMOVE(counters->oldest, counters->newest, counter, older, newer);
 	}
@@ -214,9 +210,7 @@ void bt_domain_counters_destroy(struct bt_state *state)
 		drop_counter(state, counters->newest);
 	}
 	bt_eligibility_table_finish(&counters->eligibilities);
-	bt_map_finish(&counters->map);
-	bt_vec_finish(&counters->items);
-	bt_vec_finish(&counters->free_ids);
+	bt_hash_table_finish(&counters->items);
 	bt_strbuf_finish(&counters->key);
 	bt_free(counters);
 	state->domain_counters = NULL;

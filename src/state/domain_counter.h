@@ -21,7 +21,7 @@
 #include <stdint.h>
 
 #include "api/selector.h"
-#include "base/vec.h"
+#include "base/hash_table.h"
 #include "state/sparse_counts.h"
 #include "state/state.h"
 
@@ -100,9 +100,7 @@ struct bt_eligibility {
 
 /** All eligibilities, and the node changes of the change log. */
 struct bt_eligibility_table {
-	struct bt_map map;
-	BT_VEC(struct bt_eligibility *) items; /* an entry is NULL if it is free */
-	BT_VEC(uint32_t) free_ids;
+	BT_HASH_TABLE(struct bt_eligibility *) items; /* an entry is NULL if it is free */
 	struct bt_strbuf key;
 	/* Columns of topology key and labels, looked up for each update. */
 	BT_VEC(const struct bt_label_column *) columns;

@@ -66,9 +66,7 @@ struct bt_domain_counter {
 };
 
 struct bt_domain_counters {
-	struct bt_map map;
-	BT_VEC(struct bt_domain_counter *) items;
-	BT_VEC(uint32_t) free_ids;
+	BT_HASH_TABLE(struct bt_domain_counter *) items; /* an entry is NULL if it is free */
 	struct bt_domain_counter *newest;
 	struct bt_domain_counter *oldest;
 	struct bt_strbuf key;

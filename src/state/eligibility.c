@@ -20,10 +20,8 @@ void bt_eligibility_table_init(struct bt_eligibility_table *table)
 
 void bt_eligibility_table_finish(struct bt_eligibility_table *table)
 {
-	BT_ASSERT(table->map.count == 0);
-	bt_map_finish(&table->map);
-	bt_vec_finish(&table->items);
-	bt_vec_finish(&table->free_ids);
+	BT_ASSERT(table->items.map.count == 0);
+	bt_hash_table_finish(&table->items);
 	bt_vec_finish(&table->columns);
 	bt_strbuf_finish(&table->key);
 	bt_free(table->changed_slots);
@@ -54,7 +52,7 @@ struct bt_eligibility *bt_eligibility_ref(
 	bt_eligibility_append_identity(&table->key, spec);
 	struct bt_str identity = bt_strbuf_str(&table->key);
 	uint64_t hash = bt_str_hash(identity);
-	BT_MAP_EACH (&table->map, hash, id) {
+	BT_MAP_EACH (&table->items.map, hash, id) {
 		struct bt_eligibility *known = table->items.items[id];
 		if (known->hash == hash && bt_str_equal(known->identity, identity)) {
 			known->ref_count++;
@@ -95,8 +93,7 @@ struct bt_eligibility *bt_eligibility_ref(
 		spec->tolerations_of != NULL ? &eligibility->spec->tolerations : NULL;
 	eligibility->allow_comparison = spec->allow_comparison;
 	eligibility->ref_count = 1;
-	bt_vec_store(&table->items, &table->free_ids, eligibility, eligibility->id);
-	bt_map_insert(&table->map, hash, eligibility->id);
+	bt_hash_table_add(&table->items, hash, eligibility, eligibility->id);
 	return eligibility;
 }
 
@@ -105,10 +102,8 @@ void bt_eligibility_unref(struct bt_eligibility_table *table, struct bt_eligibil
 	if (--eligibility->ref_count != 0) {
 		return;
 	}
-	bool removed = bt_map_remove(&table->map, eligibility->hash, eligibility->id);
-	BT_ASSERT(removed);
+	bt_hash_table_remove(&table->items, eligibility->hash, eligibility->id);
 	table->items.items[eligibility->id] = NULL;
-	bt_vec_push(&table->free_ids, eligibility->id);
 	table->bytes -= eligibility->bytes;
 	bt_arena_finish(&eligibility->arena);
 	bt_free(eligibility->domains);

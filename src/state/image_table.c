@@ -14,16 +14,14 @@ void bt_image_table_finish(struct bt_image_table *table, struct bt_symbol_table 
 			bt_symbol_unref(symbols, table->images.items[i].name);
 		}
 	}
-	bt_vec_finish(&table->images);
-	bt_vec_finish(&table->free_ids);
-	bt_map_finish(&table->map);
+	bt_hash_table_finish(&table->images);
 }
 
 static uint32_t find_symbol(const struct bt_image_table *table, bt_sym name)
 {
 	uint64_t hash = bt_sym_hash(name);
 
-	BT_MAP_EACH (&table->map, hash, index) {
+	BT_MAP_EACH (&table->images.map, hash, index) {
 		if (bt_sym_equal(table->images.items[index].name, name)) {
 			return index;
 		}
@@ -50,8 +48,7 @@ static uint32_t ref_image(struct bt_state *state, struct bt_str name)
 		bt_symbol_unref(&state->symbols, symbol);
 		return index;
 	}
-	bt_vec_store(&table->images, &table->free_ids, image, index);
-	bt_map_insert(&table->map, bt_sym_hash(symbol), index);
+	bt_hash_table_add(&table->images, bt_sym_hash(symbol), image, index);
 	return index;
 }
 
@@ -150,12 +147,9 @@ bool bt_state_set_images(struct bt_state *state, uint32_t slot, const struct bt_
 			uint32_t index = old.images.items[i].image;
 
 			struct bt_image *image = &table->images.items[index];
-			bool removed = bt_map_remove(&table->map, bt_sym_hash(image->name), index);
-
-			BT_ASSERT(removed);
+			bt_hash_table_remove(&table->images, bt_sym_hash(image->name), index);
 			bt_symbol_unref(&state->symbols, image->name);
 			*image = (struct bt_image){0};
-			bt_vec_push(&table->free_ids, index);
 		}
 	}
 	bt_vec_finish(&old.images);

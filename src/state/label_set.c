@@ -18,9 +18,7 @@ void bt_label_set_table_finish(struct bt_label_set_table *table)
 	for (uint32_t i = 0; i < table->sets.count; i++) {
 		finish_set(table, &table->sets.items[i]);
 	}
-	bt_vec_finish(&table->sets);
-	bt_vec_finish(&table->free_ids);
-	bt_map_finish(&table->map);
+	bt_hash_table_finish(&table->sets);
 }
 
 uint32_t bt_label_set_ref_map(struct bt_label_set_table *table, const struct bt_str_map *labels)
@@ -32,7 +30,7 @@ uint32_t bt_label_set_ref_map(struct bt_label_set_table *table, const struct bt_
 		hash = bt_hash_u64(hash, bt_str_hash(labels->items[j].value));
 	}
 
-	BT_MAP_EACH (&table->map, hash, id) {
+	BT_MAP_EACH (&table->sets.map, hash, id) {
 		struct bt_label_set *set = &table->sets.items[id];
 		if (set->hash == hash && bt_str_map_equal(&set->labels, labels)) {
 			set->ref_count++;
@@ -57,8 +55,7 @@ uint32_t bt_label_set_ref_map(struct bt_label_set_table *table, const struct bt_
 		set.labels.items[i].key = bt_symbol_text(table->symbols, pair.key);
 		set.labels.items[i].value = bt_symbol_text(table->symbols, pair.value);
 	}
-	bt_vec_store(&table->sets, &table->free_ids, set, id);
-	bt_map_insert(&table->map, hash, id);
+	bt_hash_table_add(&table->sets, hash, set, id);
 	return id;
 }
 
@@ -75,8 +72,6 @@ void bt_label_set_unref(struct bt_label_set_table *table, uint32_t id)
 	if (--set->ref_count != 0) {
 		return;
 	}
-	bool removed = bt_map_remove(&table->map, set->hash, id);
-	BT_ASSERT(removed);
+	bt_hash_table_remove(&table->sets, set->hash, id);
 	finish_set(table, set);
-	bt_vec_push(&table->free_ids, id);
 }

@@ -19,9 +19,7 @@ void bt_taint_sets_finish(struct bt_node_table *table)
 	for (uint32_t i = 0; i < table->taint_sets.count; i++) {
 		bt_arena_finish(&table->taint_sets.items[i].arena);
 	}
-	bt_vec_finish(&table->taint_sets);
-	bt_vec_finish(&table->free_taint_sets);
-	bt_map_finish(&table->taint_set_index);
+	bt_hash_table_finish(&table->taint_sets);
 }
 
 static bool taints_equal(const bt_taint_list *a, const bt_taint_list *b)
@@ -55,7 +53,7 @@ static uint32_t taint_set_ref_list(struct bt_node_table *table, const bt_taint_l
 		hash = bt_hash_u64(hash, bt_str_hash(taints->items[j].value));
 		hash = bt_hash_u64(hash, bt_str_hash(taints->items[j].effect));
 	}
-	BT_MAP_EACH (&table->taint_set_index, hash, id) {
+	BT_MAP_EACH (&table->taint_sets.map, hash, id) {
 		struct bt_taint_set *set = &table->taint_sets.items[id];
 		if (set->hash == hash && taints_equal(&set->taints, taints)) {
 			set->ref_count++;
@@ -74,8 +72,7 @@ static uint32_t taint_set_ref_list(struct bt_node_table *table, const bt_taint_l
 		set.taints.items[i].value = bt_arena_str(&set.arena, taints->items[i].value);
 		set.taints.items[i].effect = bt_arena_str(&set.arena, taints->items[i].effect);
 	}
-	bt_vec_store(&table->taint_sets, &table->free_taint_sets, set, id);
-	bt_map_insert(&table->taint_set_index, hash, id);
+	bt_hash_table_add(&table->taint_sets, hash, set, id);
 	return id;
 }
 
@@ -90,11 +87,9 @@ void bt_taint_set_unref(struct bt_node_table *table, uint32_t id)
 	if (--set->ref_count != 0) {
 		return;
 	}
-	bool removed = bt_map_remove(&table->taint_set_index, set->hash, id);
-	BT_ASSERT(removed);
+	bt_hash_table_remove(&table->taint_sets, set->hash, id);
 	bt_arena_finish(&set->arena);
 	*set = (struct bt_taint_set){0};
-	bt_vec_push(&table->free_taint_sets, id);
 }
 
 static const struct {

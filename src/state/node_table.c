@@ -13,7 +13,7 @@ static uint32_t find_key(const struct bt_node_table *table, bt_sym key)
 {
 	uint64_t hash = bt_sym_hash(key);
 
-	BT_MAP_EACH (&table->label_key_index, hash, index) {
+	BT_MAP_EACH (&table->label_keys.map, hash, index) {
 		if (bt_sym_equal(table->label_keys.items[index].key, key)) {
 			return index;
 		}
@@ -177,20 +177,16 @@ void bt_label_columns_update(struct bt_node_table *table, uint32_t slot,
 			table->label_keys.items[index].slot_count++;
 			continue;
 		}
-		bt_vec_store(&table->label_keys, &table->free_label_keys, fresh, index);
-		bt_map_insert(&table->label_key_index, bt_sym_hash(key), index);
+		bt_hash_table_add(&table->label_keys, bt_sym_hash(key), fresh, index);
 		table->label_key_epoch++;
 	}
 	for (uint32_t k = 0; k < row->labels.count; k++) {
 		bt_sym key = row->label_symbols[k].key;
 		uint32_t index = find_key(table, key);
-		bool removed;
 
 		BT_ASSERT(index != UINT32_MAX);
 		if (--table->label_keys.items[index].slot_count == 0) {
-			removed = bt_map_remove(&table->label_key_index, bt_sym_hash(key), index);
-			BT_ASSERT(removed);
-			bt_vec_push(&table->free_label_keys, index);
+			bt_hash_table_remove(&table->label_keys, bt_sym_hash(key), index);
 		}
 	}
 	if (table->label_columns.count == 0) {
@@ -334,9 +330,7 @@ void bt_node_table_finish(struct bt_node_table *table)
 		bt_free(column);
 	}
 	bt_vec_finish(&table->label_columns);
-	bt_vec_finish(&table->label_keys);
-	bt_vec_finish(&table->free_label_keys);
-	bt_map_finish(&table->label_key_index);
+	bt_hash_table_finish(&table->label_keys);
 	bt_taint_sets_finish(table);
 	bt_map_finish(&table->names);
 	bt_map_finish(&table->scalar_index);

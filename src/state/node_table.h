@@ -13,10 +13,9 @@
 #include "api/node.h"
 #include "api/resources.h"
 #include "base/bitset.h"
-#include "base/map.h"
 #include "base/strbuf.h"
 #include "base/symbol.h"
-#include "base/vec.h"
+#include "base/hash_table.h"
 
 #define BT_SLOT_NONE UINT32_MAX
 
@@ -154,13 +153,11 @@ struct bt_node_table {
 	uint8_t *declared_features; /* bit i: registered feature i (spec 05 section 14) */
 	BT_VEC(struct bt_scalar_column) scalars;
 	BT_VEC(struct bt_label_column *) label_columns;
-	struct bt_map scalar_index;       /* name symbol -> index in scalars */
-	struct bt_map label_column_index; /* key symbol -> index in label_columns */
-	BT_VEC(struct bt_label_key) label_keys;
-	BT_VEC(uint32_t) free_label_keys;
-	struct bt_map label_key_index; /* key symbol -> index in label_keys */
-	uint64_t label_key_epoch;      /* increased when nodes get a new key */
-	int64_t *zero_amounts;         /* slot_capacity zeros for columns without values */
+	struct bt_map scalar_index;                    /* name symbol -> index in scalars */
+	struct bt_map label_column_index;              /* key symbol -> index in label_columns */
+	BT_HASH_TABLE(struct bt_label_key) label_keys; /* by key symbol */
+	uint64_t label_key_epoch;                      /* increased when nodes get a new key */
+	int64_t *zero_amounts; /* slot_capacity zeros for columns without values */
 	uint32_t *zero_values;
 	/**
 	 * Whether an amount in a column has ever been negative or at least 2^44. If so, kernels
@@ -173,9 +170,7 @@ struct bt_node_table {
 	struct bt_map names;        /* name symbol -> slot */
 	uint32_t last_updated_slot; /* guess for the next update */
 	BT_VEC(uint32_t) free_slots;
-	BT_VEC(struct bt_taint_set) taint_sets;
-	struct bt_map taint_set_index;
-	BT_VEC(uint32_t) free_taint_sets;
+	BT_HASH_TABLE(struct bt_taint_set) taint_sets;
 	struct bt_symbol_table *symbols;
 };
 

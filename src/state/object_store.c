@@ -56,10 +56,8 @@ void bt_object_store_finish(struct bt_object_store *store)
 		for (uint32_t id = 0; id < table->objects.count; id++) {
 			release_object(store, &table->objects.items[id]);
 		}
-		bt_vec_finish(&table->objects);
-		bt_vec_finish(&table->free_ids);
+		bt_hash_table_finish(&table->objects);
 		bt_vec_finish(&table->sorted);
-		bt_map_finish(&table->map);
 	}
 	bt_vec_finish(&store->unpacked);
 }
@@ -100,7 +98,7 @@ static uint32_t find_id(
 	const struct bt_object_table *table, struct bt_str namespace_, struct bt_str name)
 {
 	uint64_t hash = map_hash(key_hash(namespace_, name));
-	BT_MAP_EACH (&table->map, hash, id) {
+	BT_MAP_EACH (&table->objects.map, hash, id) {
 		const struct bt_object *object = table->objects.items[id].object;
 		if (bt_str_equal(bt_object_name(object), name) &&
 			bt_str_equal(bt_object_namespace(object), namespace_)) {
@@ -125,9 +123,7 @@ void bt_object_store_put(struct bt_object_store *store, struct bt_object *object
 	struct bt_stored_object stored = {
 		.hash = key_hash(object->meta->namespace_, object->meta->name) & UINT64_MAX >> 1};
 	set_object(store, &stored, object);
-	bt_vec_store(&table->objects, &table->free_ids, stored, id);
-	bt_map_insert(&table->map, map_hash(stored.hash), id);
-	table->count++;
+	bt_hash_table_add(&table->objects, map_hash(stored.hash), stored, id);
 	table->sorted_stale = true;
 	notify_listener(store, NULL, object);
 }
@@ -141,10 +137,8 @@ bool bt_object_store_delete(struct bt_object_store *store, enum bt_kind kind,
 		return false;
 	}
 	struct bt_stored_object old = table->objects.items[id];
-	(void)bt_map_remove(&table->map, map_hash(old.hash), id); /* the id is in the map */
+	bt_hash_table_remove(&table->objects, map_hash(old.hash), id);
 	table->objects.items[id].object = NULL;
-	bt_vec_push(&table->free_ids, id);
-	table->count--;
 	table->version++;
 	table->sorted_stale = true;
 	notify_listener(store, old.object, NULL);
@@ -208,7 +202,8 @@ const void *bt_object_store_next(struct bt_object_store *store, enum bt_kind kin
 	struct bt_object_table *table = &store->kinds[kind];
 	if (*cursor == 0) {
 		if (table->sorted_stale) {
-			struct sort_entry *entries = BT_NEW_ARRAY(struct sort_entry, table->count);
+			struct sort_entry *entries =
+				BT_NEW_ARRAY(struct sort_entry, table->objects.map.count);
 			uint32_t count = 0;
 			for (uint32_t id = 0; id < table->objects.count; id++) {
 				if (table->objects.items[id].object != NULL) {

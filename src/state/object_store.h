@@ -11,8 +11,7 @@
 #include <stdint.h>
 
 #include "api/object.h"
-#include "base/map.h"
-#include "base/vec.h"
+#include "base/hash_table.h"
 
 struct bt_stored_object {
 	struct bt_object *object; /* reference held; NULL: the entry is free */
@@ -22,13 +21,10 @@ struct bt_stored_object {
 
 /** All objects of one kind. */
 struct bt_object_table {
-	struct bt_map map;
-	BT_VEC(struct bt_stored_object) objects;
-	BT_VEC(uint32_t) free_ids;
+	BT_HASH_TABLE(struct bt_stored_object) objects;
 	BT_VEC(uint32_t) sorted; /* ids in byte order of (namespace, name); rebuilt when stale */
 	bool sorted_stale;
 	uint64_t version; /* increased by every change of this kind */
-	uint32_t count;
 };
 
 /**
@@ -85,7 +81,7 @@ struct bt_object *bt_object_store_unpack(
 	struct bt_object_store *store, struct bt_str namespace_, struct bt_str name);
 static inline uint32_t bt_object_store_count(const struct bt_object_store *store, enum bt_kind kind)
 {
-	return store->kinds[kind].count;
+	return store->kinds[kind].objects.map.count;
 }
 /** A number that changes whenever an object of the kind is put or deleted, for caches. */
 static inline uint64_t bt_object_store_version(

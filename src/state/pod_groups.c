@@ -29,10 +29,8 @@ void bt_pod_groups_destroy(struct bt_state *state)
 		bt_vec_finish(&groups->groups.items[i].items);
 		bt_map_finish(&groups->groups.items[i].by_uid);
 	}
-	bt_vec_finish(&groups->groups);
-	bt_vec_finish(&groups->free_ids);
+	bt_hash_table_finish(&groups->groups);
 	bt_vec_finish(&groups->wanted);
-	bt_map_finish(&groups->map);
 	bt_free(groups);
 }
 
@@ -42,7 +40,7 @@ static struct bt_group_members *find_group(
 	if (bt_sym_is_none(namespace_) || bt_sym_is_none(name)) {
 		return NULL;
 	}
-	BT_MAP_EACH (&groups->map, key_hash(namespace_, name), id) {
+	BT_MAP_EACH (&groups->groups.map, key_hash(namespace_, name), id) {
 		struct bt_group_members *members = &groups->groups.items[id];
 		if (bt_sym_equal(members->namespace_, namespace_) &&
 			bt_sym_equal(members->name, name)) {
@@ -112,8 +110,8 @@ static struct bt_group_member *ensure_member(
 			.namespace_ = bt_symbol_ref_str(&state->symbols, pod->metadata.namespace_),
 			.name = bt_symbol_ref_str(&state->symbols, *name),
 		};
-		bt_vec_store(&groups->groups, &groups->free_ids, fresh, id);
-		bt_map_insert(&groups->map, key_hash(fresh.namespace_, fresh.name), id);
+		bt_hash_table_add(
+			&groups->groups, key_hash(fresh.namespace_, fresh.name), fresh, id);
 		members = &groups->groups.items[id];
 	}
 	*out_members = members;
@@ -171,13 +169,13 @@ static void remove_member(
 				break;
 			}
 		}
-		(void)bt_map_remove(&groups->map, key_hash(members->namespace_, members->name), id);
+		bt_hash_table_remove(
+			&groups->groups, key_hash(members->namespace_, members->name), id);
 		bt_symbol_unref(&state->symbols, members->namespace_);
 		bt_symbol_unref(&state->symbols, members->name);
 		bt_vec_finish(&members->items);
 		bt_map_finish(&members->by_uid);
 		*members = (struct bt_group_members){.namespace_ = BT_SYM_NONE};
-		bt_vec_push(&groups->free_ids, id);
 	}
 }
 

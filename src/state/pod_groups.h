@@ -10,7 +10,7 @@
  * removes pending pods. is_in_snapshot marks the pods that a pod group cycle assumes in the
  * snapshot.
  */
-#include "base/map.h"
+#include "base/hash_table.h"
 #include "state/state.h"
 
 struct bt_group_member {
@@ -44,9 +44,7 @@ struct bt_group_members {
 };
 
 struct bt_pod_groups {
-	BT_VEC(struct bt_group_members) groups;
-	BT_VEC(uint32_t) free_ids;
-	struct bt_map map;
+	BT_HASH_TABLE(struct bt_group_members) groups;
 	/** Groups with needs_activation. */
 	BT_VEC(uint32_t) wanted;
 };

@@ -13,7 +13,7 @@ static uint32_t find_pair(const struct bt_pod_index *index, bt_sym key, bt_sym v
 {
 	uint64_t hash = hash_of_pair(key, value);
 
-	BT_MAP_EACH (&index->pair_map, hash, id) {
+	BT_MAP_EACH (&index->pairs.map, hash, id) {
 		const struct bt_label_pair *pair = &index->pairs.items[id].pair;
 
 		if (bt_sym_equal(pair->key, key) && bt_sym_equal(pair->value, value)) {
@@ -45,9 +45,8 @@ void bt_pod_index_add(struct bt_state *state, uint32_t pod_id)
 
 			if (id == UINT32_MAX) {
 				struct indexed_pair fresh = {.pair = *pair};
-				bt_vec_store(&index->pairs, &index->free_pairs, fresh, id);
-				bt_map_insert(
-					&index->pair_map, hash_of_pair(pair->key, pair->value), id);
+				bt_hash_table_add(&index->pairs,
+					hash_of_pair(pair->key, pair->value), fresh, id);
 			}
 			set->labels[i] = (struct set_label){id, index->pairs.items[id].sets.count};
 			bt_vec_push(&index->pairs.items[id].sets, set_id);
@@ -89,13 +88,10 @@ void bt_pod_index_remove(struct bt_state *state, uint32_t pod_id, uint32_t label
 			}
 			if (pair->sets.count == 0) {
 				uint32_t id = set->labels[i].pair;
-				bool removed = bt_map_remove(&index->pair_map,
+				bt_hash_table_remove(&index->pairs,
 					hash_of_pair(pair->pair.key, pair->pair.value), id);
-
-				BT_ASSERT(removed);
 				bt_vec_finish(&pair->sets);
 				bt_vec_finish(&pair->labels);
-				bt_vec_push(&index->free_pairs, id);
 			}
 		}
 		bt_free(set->labels);
@@ -135,9 +131,7 @@ void bt_pod_index_destroy(struct bt_state *state)
 	}
 	bt_vec_finish(&index->sets);
 	bt_vec_finish(&index->positions);
-	bt_vec_finish(&index->pairs);
-	bt_vec_finish(&index->free_pairs);
-	bt_map_finish(&index->pair_map);
+	bt_hash_table_finish(&index->pairs);
 	bt_free(index);
 	state->pod_index = NULL;
 }

@@ -28,11 +28,9 @@ struct indexed_pair {
 };
 
 struct bt_pod_index {
-	BT_VEC(struct indexed_set) sets; /* by label set */
-	BT_VEC(uint32_t) positions;      /* by pod: position in the set's list */
-	struct bt_map pair_map;
-	BT_VEC(struct indexed_pair) pairs; /* a pair without sets is free */
-	BT_VEC(uint32_t) free_pairs;
+	BT_VEC(struct indexed_set) sets;          /* by label set */
+	BT_VEC(uint32_t) positions;               /* by pod: position in the set's list */
+	BT_HASH_TABLE(struct indexed_pair) pairs; /* a pair without sets is free */
 };
 
 /** Returns the state's index, which is created and filled at first use. */

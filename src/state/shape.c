@@ -111,9 +111,7 @@ void bt_shape_table_finish(struct bt_shape_table *table)
 	for (uint32_t i = 0; i < table->shapes.count; i++) {
 		destroy_shape(table->shapes.items[i]);
 	}
-	bt_vec_finish(&table->shapes);
-	bt_vec_finish(&table->free_ids);
-	bt_map_finish(&table->map);
+	bt_hash_table_finish(&table->shapes);
 	bt_strbuf_finish(&table->text);
 }
 
@@ -320,9 +318,8 @@ static uint32_t ref_canonical(struct bt_shape_table *table, const struct bt_pod 
 	bool is_pending, struct bt_arena *scratch)
 {
 	uint64_t hash = bt_message_hash(&bt_pod_message, HASH_SEED, canonical);
-	uint32_t id;
 
-	BT_MAP_EACH (&table->map, hash, known) {
+	BT_MAP_EACH (&table->shapes.map, hash, known) {
 		struct bt_shape *shape = table->shapes.items[known];
 		if (shape->hash == hash && shape_is(table, shape, canonical)) {
 			shape->ref_count++;
@@ -333,10 +330,8 @@ static uint32_t ref_canonical(struct bt_shape_table *table, const struct bt_pod 
 	shape->ref_count = 1;
 	shape->serial = table->next_serial++;
 	shape->hash = hash;
-	bt_vec_store(&table->shapes, &table->free_ids, shape, id);
-	shape->id = id;
-	bt_map_insert(&table->map, hash, id);
-	return id;
+	bt_hash_table_add(&table->shapes, hash, shape, shape->id);
+	return shape->id;
 }
 
 uint32_t bt_shape_ref_pod(
@@ -377,17 +372,12 @@ void bt_shape_ref(struct bt_shape_table *table, uint32_t id)
 
 void bt_shape_unref(struct bt_shape_table *table, uint32_t id)
 {
-	struct bt_shape *shape;
-	bool removed;
-
 	BT_ASSERT(id < table->shapes.count && table->shapes.items[id] != NULL);
-	shape = table->shapes.items[id];
+	struct bt_shape *shape = table->shapes.items[id];
 	if (--shape->ref_count != 0) {
 		return;
 	}
-	removed = bt_map_remove(&table->map, shape->hash, id);
-	BT_ASSERT(removed);
+	bt_hash_table_remove(&table->shapes, shape->hash, id);
 	table->shapes.items[id] = NULL;
 	destroy_shape(shape);
-	bt_vec_push(&table->free_ids, id);
 }

@@ -14,10 +14,9 @@
 #include "api/resources.h"
 #include "api/selector.h"
 #include "base/arena.h"
-#include "base/map.h"
 #include "base/strbuf.h"
 #include "base/symbol.h"
-#include "base/vec.h"
+#include "base/hash_table.h"
 
 /*
  * The parsed inter-pod affinity terms of a pod. The terms depend only on the spec, so they are in
@@ -134,9 +133,7 @@ struct bt_node_table;
  * All shapes in use. An id is reused after the last reference is released; serials are not reused.
  */
 struct bt_shape_table {
-	struct bt_map map;
-	BT_VEC(struct bt_shape *) shapes; /* by id; NULL: free */
-	BT_VEC(uint32_t) free_ids;
+	BT_HASH_TABLE(struct bt_shape *) shapes; /* by id; NULL: free */
 	struct bt_resource_gates gates;
 	struct bt_node_table *nodes; /* scalar columns */
 	uint64_t next_serial;

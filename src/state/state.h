@@ -73,9 +73,7 @@ struct bt_label_set {
 };
 
 struct bt_label_set_table {
-	struct bt_map map;
-	BT_VEC(struct bt_label_set) sets;
-	BT_VEC(uint32_t) free_ids;
+	BT_HASH_TABLE(struct bt_label_set) sets;
 	struct bt_symbol_table *symbols;
 };
 
@@ -150,10 +148,8 @@ struct bt_image {
 };
 
 struct bt_image_table {
-	struct bt_map map;
-	BT_VEC(struct bt_image) images; /* node_count == 0: the entry is free */
-	BT_VEC(uint32_t) free_ids;
-	uint64_t version; /* increased when any node_count or size changes */
+	BT_HASH_TABLE(struct bt_image) images; /* node_count == 0: the entry is free */
+	uint64_t version;                      /* increased when any node_count or size changes */
 	uint64_t mark;
 };
 

@@ -412,9 +412,9 @@ static bool check_cache(struct bt_sim *sim, struct bt_strbuf *complaint)
 	struct bt_dra *dra = bt_scheduler_engine(sim->scheduler)->state->dra;
 	const struct bt_resource_claim *claim;
 	uint32_t cursor = 0;
-	if (dra->claims.in_flight_map.count != 0) {
+	if (dra->claims.in_flight.map.count != 0) {
 		bt_strbuf_printf(complaint, "cache: %u allocations are in flight, should be none",
-			dra->claims.in_flight_map.count);
+			dra->claims.in_flight.map.count);
 		return false;
 	}
 	while ((claim = bt_object_store_next(&sim->store.objects, BT_KIND_RESOURCE_CLAIM,

@@ -294,8 +294,8 @@ struct bt_sim_memory bt_sim_memory_of(const struct bt_state *state)
 		.state_bytes = bt_state_memory_bytes(state) - bt_state_cache_bytes(state),
 		.cache_bytes = bt_state_cache_bytes(state),
 		.symbols = state->symbols.entries.count - state->symbols.free_ids.count,
-		.shapes = state->shapes.shapes.count - state->shapes.free_ids.count,
-		.label_sets = state->label_sets.sets.count - state->label_sets.free_ids.count,
+		.shapes = state->shapes.shapes.count - state->shapes.shapes.free_ids.count,
+		.label_sets = state->label_sets.sets.count - state->label_sets.sets.free_ids.count,
 	};
 	return memory;
 }
@@ -309,7 +309,7 @@ bool bt_sim_check_empty(const struct bt_state *state, struct bt_queue *queue,
 	}
 	uint32_t groups = state->pod_groups == NULL
 		? 0
-		: state->pod_groups->groups.count - state->pod_groups->free_ids.count;
+		: state->pod_groups->groups.count - state->pod_groups->groups.free_ids.count;
 	if (state->pods.count == 0 && state->node_entry_count == 0 && queued == 0 &&
 		nominator->count == 0 && groups == 0) {
 		return true;

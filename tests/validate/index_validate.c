@@ -23,8 +23,8 @@ static bool same_counts(const struct bt_sparse_counts *a, const struct bt_sparse
 static bool is_equal_index(const struct bt_affinity_index *index,
 	const struct bt_affinity_index *fresh, struct bt_strbuf *out_reason)
 {
-	if (index->term_map.count != fresh->term_map.count ||
-		index->group_map.count != fresh->group_map.count ||
+	if (index->terms.map.count != fresh->terms.map.count ||
+		index->groups.map.count != fresh->groups.map.count ||
 		index->unlisted_count != fresh->unlisted_count) {
 		bt_strbuf_append_str(out_reason,
 			BT_STR("affinity index: number of terms, groups "

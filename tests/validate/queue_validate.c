@@ -130,7 +130,7 @@ bool bt_queue_validate(struct bt_queue *queue, const char **out_reason)
 		*out_reason = "unschedulable pods are counted wrong";
 		return false;
 	}
-	if (queue->in_flight_count == 0 && bt_fifo_count(&queue->log) != 0) {
+	if (queue->in_flight.map.count == 0 && bt_fifo_count(&queue->log) != 0) {
 		*out_reason = "events are kept for nobody";
 		return false;
 	}

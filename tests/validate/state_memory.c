@@ -22,7 +22,7 @@ static size_t affinity_index_terms_bytes(const struct bt_affinity_index *index)
 	size_t bytes = index->terms.capacity * sizeof(void *) +
 		index->lists.capacity * sizeof(struct posting_list) +
 		index->keys.capacity * sizeof(struct topology_key) +
-		(index->term_map.capacity + index->list_map.capacity + index->key_map.capacity) *
+		(index->terms.map.capacity + index->lists.map.capacity + index->keys.map.capacity) *
 			sizeof(struct bt_map_slot);
 
 	for (uint32_t i = 0; i < index->terms.count; i++) {
@@ -53,7 +53,8 @@ size_t bt_affinity_index_memory_bytes(const struct bt_state *state)
 		return 0;
 	}
 	size_t bytes = sizeof(*index) + affinity_index_terms_bytes(index) +
-		vec_bytes(&index->slots) + vec_bytes(&index->groups) + map_bytes(&index->group_map);
+		vec_bytes(&index->slots) + vec_bytes(&index->groups) +
+		map_bytes(&index->groups.map);
 	for (uint32_t i = 0; i < index->groups.count; i++) {
 		bytes += vec_bytes(&index->groups.items[i].terms);
 	}
@@ -71,10 +72,10 @@ static size_t pod_index_memory_bytes(const struct bt_state *state)
 		return 0;
 	}
 	size_t bytes = sizeof(*index) + index->sets.capacity * sizeof(*index->sets.items) +
-		(index->positions.capacity + (size_t)index->free_pairs.capacity) *
+		(index->positions.capacity + (size_t)index->pairs.free_ids.capacity) *
 			sizeof(uint32_t) +
 		index->pairs.capacity * sizeof(*index->pairs.items) +
-		index->pair_map.capacity * sizeof(*index->pair_map.slots);
+		index->pairs.map.capacity * sizeof(*index->pairs.map.slots);
 	for (uint32_t i = 0; i < index->sets.count; i++) {
 		const struct indexed_set *set = &index->sets.items[i];
 		bytes += vec_bytes(&set->pods) + set->label_count * sizeof(*set->labels);
@@ -88,9 +89,9 @@ static size_t pod_index_memory_bytes(const struct bt_state *state)
 static size_t pod_groups_memory_bytes(const struct bt_pod_groups *groups)
 {
 	size_t bytes = sizeof(*groups) + groups->groups.capacity * sizeof(groups->groups.items[0]) +
-		groups->free_ids.capacity * sizeof(uint32_t) +
+		groups->groups.free_ids.capacity * sizeof(uint32_t) +
 		groups->wanted.capacity * sizeof(uint32_t) +
-		groups->map.capacity * sizeof(struct bt_map_slot);
+		groups->groups.map.capacity * sizeof(struct bt_map_slot);
 
 	for (uint32_t i = 0; i < groups->groups.count; i++) {
 		const struct bt_group_members *members = &groups->groups.items[i];
@@ -127,9 +128,9 @@ static size_t search_memory_bytes(const struct bt_search_memory *memory)
 
 static size_t device_pools_memory_bytes(const struct bt_device_pools *pools)
 {
-	size_t bytes = sizeof(*pools) + map_bytes(&pools->slice_map) +
-		map_bytes(&pools->named_map) + map_bytes(&pools->scope_map) +
-		map_bytes(&pools->program_map) + vec_bytes(&pools->slices) +
+	size_t bytes = sizeof(*pools) + map_bytes(&pools->slices.map) +
+		map_bytes(&pools->named.map) + map_bytes(&pools->scopes.map) +
+		map_bytes(&pools->programs.map) + vec_bytes(&pools->slices) +
 		vec_bytes(&pools->rows) + vec_bytes(&pools->row_of_id) +
 		vec_bytes(&pools->pool_of_id) + vec_bytes(&pools->id_marks) +
 		vec_bytes(&pools->free_rows) + vec_bytes(&pools->pools) + vec_bytes(&pools->named) +
@@ -211,9 +212,9 @@ static size_t dra_memory_bytes(const struct bt_dra *dra)
 	size_t bytes = sizeof(*dra) + device_pools_memory_bytes(dra->pools) +
 		allocation_columns_bytes(dra->pools->columns) + device_totals_bytes(dra->totals);
 
-	bytes += map_bytes(&dra->ids.map) + vec_bytes(&dra->ids.items);
-	bytes += map_bytes(&claims->map) + map_bytes(&claims->special_map) +
-		map_bytes(&claims->in_flight_map) + vec_bytes(&claims->claims) +
+	bytes += map_bytes(&dra->ids.items.map) + vec_bytes(&dra->ids.items);
+	bytes += map_bytes(&claims->claims.map) + map_bytes(&claims->special_map) +
+		map_bytes(&claims->in_flight.map) + vec_bytes(&claims->claims) +
 		vec_bytes(&claims->in_flight);
 	for (uint32_t i = 0; i < claims->claims.count; i++) {
 		const struct bt_cached_claim *claim = &claims->claims.items[i];
@@ -226,17 +227,17 @@ static size_t dra_memory_bytes(const struct bt_dra *dra)
 		}
 	}
 	bytes += words * sizeof(uint64_t) + vec_bytes(&allocated->in_flight) +
-		vec_bytes(&allocated->api_results) + map_bytes(&allocated->shared_by_device) +
-		vec_bytes(&allocated->shared) + map_bytes(&allocated->share_map) +
+		vec_bytes(&allocated->api_results) + map_bytes(&allocated->shared.map) +
+		vec_bytes(&allocated->shared) + map_bytes(&allocated->shares.map) +
 		vec_bytes(&allocated->shares) + vec_bytes(&allocated->pool_versions);
 	for (uint32_t i = 0; i < allocated->shared.count; i++) {
 		bytes += vec_bytes(&allocated->shared.items[i].consumed);
 	}
-	bytes += map_bytes(&dra->classes.map) + vec_bytes(&dra->classes.mappings);
+	bytes += map_bytes(&dra->classes.mappings.map) + vec_bytes(&dra->classes.mappings);
 	for (uint32_t i = 0; i < dra->classes.mappings.count; i++) {
 		bytes += dra->classes.mappings.items[i].resource_length;
 	}
-	bytes += map_bytes(&dra->taint_rules.map) + vec_bytes(&dra->taint_rules.patched);
+	bytes += map_bytes(&dra->taint_rules.patched.map) + vec_bytes(&dra->taint_rules.patched);
 	for (uint32_t i = 0; i < dra->taint_rules.patched.count; i++) {
 		const struct bt_object *slice = dra->taint_rules.patched.items[i].slice;
 		bytes += slice != NULL ? bt_object_bytes(slice) : 0;
@@ -262,10 +263,10 @@ size_t bt_state_memory_bytes(const struct bt_state *state)
 		vec_bytes(&state->symbols.free_ids) + state->symbols.text_bytes;
 	bytes += nodes->slot_capacity * per_slot + map_bytes(&nodes->names) +
 		vec_bytes(&nodes->free_slots) + vec_bytes(&nodes->taint_sets) +
-		vec_bytes(&nodes->free_taint_sets) + map_bytes(&nodes->taint_set_index) +
+		vec_bytes(&nodes->taint_sets.free_ids) + map_bytes(&nodes->taint_sets.map) +
 		vec_bytes(&nodes->scalars) + map_bytes(&nodes->scalar_index) +
 		vec_bytes(&nodes->label_columns) + map_bytes(&nodes->label_column_index) +
-		vec_bytes(&nodes->label_keys) + map_bytes(&nodes->label_key_index);
+		vec_bytes(&nodes->label_keys) + map_bytes(&nodes->label_keys.map);
 	for (uint32_t i = 0; i < nodes->scalars.count; i++) {
 		const struct bt_scalar_column *column = &nodes->scalars.items[i];
 		size_t columns = (size_t)(column->allocatable != nodes->zero_amounts) +
@@ -292,14 +293,14 @@ size_t bt_state_memory_bytes(const struct bt_state *state)
 			vec_bytes(&row->pods_with_required_anti_affinity) +
 			vec_bytes(&row->claims) + vec_bytes(&row->zero_scalars);
 	}
-	bytes += map_bytes(&state->shapes.map) + vec_bytes(&state->shapes.shapes) +
-		vec_bytes(&state->shapes.free_ids);
+	bytes += map_bytes(&state->shapes.shapes.map) + vec_bytes(&state->shapes.shapes) +
+		vec_bytes(&state->shapes.shapes.free_ids);
 	for (uint32_t i = 0; i < state->shapes.shapes.count; i++) {
 		const struct bt_shape *shape = state->shapes.shapes.items[i];
 		bytes += shape != NULL ? sizeof(*shape) + shape->arena.total_bytes : 0;
 	}
-	bytes += map_bytes(&state->label_sets.map) + vec_bytes(&state->label_sets.sets) +
-		vec_bytes(&state->label_sets.free_ids);
+	bytes += map_bytes(&state->label_sets.sets.map) + vec_bytes(&state->label_sets.sets) +
+		vec_bytes(&state->label_sets.sets.free_ids);
 	for (uint32_t i = 0; i < state->label_sets.sets.count; i++) {
 		bytes += state->label_sets.sets.items[i].labels.count *
 			(sizeof(struct bt_str_pair) + sizeof(struct bt_label_pair));
@@ -322,8 +323,8 @@ size_t bt_state_memory_bytes(const struct bt_state *state)
 		vec_bytes(&snapshot->changed_slots) + vec_bytes(&snapshot->assumed_pods) +
 		vec_bytes(&snapshot->placement_slots);
 	return bytes + vec_bytes(&state->pods.records) + vec_bytes(&state->pods.free_ids) +
-		map_bytes(&state->pods.by_uid) + map_bytes(&state->images.map) +
-		vec_bytes(&state->images.images) + vec_bytes(&state->images.free_ids) +
+		map_bytes(&state->pods.by_uid) + map_bytes(&state->images.images.map) +
+		vec_bytes(&state->images.images) + vec_bytes(&state->images.images.free_ids) +
 		state->log.capacity * sizeof(struct bt_change) + map_bytes(&state->used_claims) +
 		vec_bytes(&state->used_claim_counts) + state->scratch.total_bytes +
 		state->text.capacity;

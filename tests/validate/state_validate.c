@@ -140,8 +140,8 @@ static bool check_labels(const struct bt_state *state, struct bt_strbuf *reason)
 	}
 	check(counted == labels, "label keys counted %u times, not %u", (unsigned)counted,
 		(unsigned)labels);
-	check(keys == nodes->label_key_index.count, "%u label keys, not %u",
-		nodes->label_key_index.count, keys);
+	check(keys == nodes->label_keys.map.count, "%u label keys, not %u",
+		nodes->label_keys.map.count, keys);
 	return true;
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "base/map.h"
+#include "base/hash_table.h"
 
 #include <stdlib.h>
 
@@ -173,6 +173,30 @@ START_TEST(test_map__deleted_slots_are_reclaimed)
 }
 END_TEST
 
+START_TEST(test_map__hash_table_reuses_indexes)
+{
+	static const struct bt_str texts[] = {BT_STR_INIT("a"), BT_STR_INIT("b"), BT_STR_INIT("c")};
+	BT_HASH_TABLE(struct bt_str) table = {0};
+	uint32_t id;
+
+	for (uint32_t i = 0; i < 2; i++) {
+		bt_hash_table_add(&table, bt_str_hash(texts[i]), texts[i], id);
+		ck_assert_uint_eq(id, i);
+	}
+	bt_hash_table_remove(&table, bt_str_hash(texts[0]), 0);
+	ck_assert_uint_eq(table.map.count, 1);
+	bt_hash_table_add(&table, bt_str_hash(texts[2]), texts[2], id);
+	ck_assert_uint_eq(id, 0);
+	ck_assert_uint_eq(table.count, 2);
+	BT_MAP_EACH (&table.map, bt_str_hash(texts[2]), found) {
+		ck_assert(bt_str_equal(table.items[found], texts[2]));
+	}
+	bt_hash_table_finish(&table);
+	ck_assert_uint_eq(table.count, 0);
+}
+END_TEST
+
 BT_TEST_MAIN("map", test_map__random_churn_equals_a_plain_set,
 	test_map__zero_memory_is_an_empty_map, test_map__equal_hashes_are_all_found,
-	test_map__reserve_avoids_growth, test_map__deleted_slots_are_reclaimed)
+	test_map__reserve_avoids_growth, test_map__deleted_slots_are_reclaimed,
+	test_map__hash_table_reuses_indexes)

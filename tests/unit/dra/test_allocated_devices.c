@@ -610,7 +610,7 @@ START_TEST(test_allocated_devices__a_device_without_a_name_is_none)
 	dra_fixture_init(&f);
 	put_holder(&f, "one", "");
 	ck_assert_uint_eq(f.dra->allocated.version, 0);
-	ck_assert_uint_eq(f.dra->ids.map.count, 0);
+	ck_assert_uint_eq(f.dra->ids.items.map.count, 0);
 	delete_object(&f, BT_KIND_RESOURCE_CLAIM, "n", "one");
 	dra_fixture_finish(&f);
 }

@@ -155,7 +155,7 @@ START_TEST(test_taint_rules__follow_changes)
 	delete_object(&f, BT_KIND_RESOURCE_SLICE, "", "s1");
 	delete_object(&f, BT_KIND_RESOURCE_SLICE, "", "s2");
 	delete_object(&f, BT_KIND_DEVICE_TAINT_RULE, "", "r1");
-	ck_assert_uint_eq(f.dra->taint_rules.map.count, 0);
+	ck_assert_uint_eq(f.dra->taint_rules.patched.map.count, 0);
 	dra_fixture_finish(&f);
 }
 END_TEST

@@ -118,7 +118,7 @@ static void check_writes(const char *row, const char *script, const char *pre_bi
 		devices_cycle_unreserve(&cycle, "n1");
 	}
 	fixture_expect(row, bt_strbuf_c(&api.log), log);
-	ck_assert_uint_eq(fixture.state->dra->claims.in_flight_map.count, 0);
+	ck_assert_uint_eq(fixture.state->dra->claims.in_flight.map.count, 0);
 	fixture_expect(row,
 		metric_lines(&fixture, metrics, "scheduler_resourceclaim_creates_total{"),
 		strchr(script, 'e') == script
@@ -180,7 +180,7 @@ static void check_assume(int64_t at_seconds, int64_t end_seconds, const char *la
 	ck_assert_int_eq(fixture.handle.now_ns, end_seconds * second_ns);
 	fixture_expect("writes", bt_strbuf_c(&api.log),
 		"POST p-extended-resources-;PUT made;PUT made/status a {p};PATCH made*1;");
-	ck_assert_uint_eq(fixture.state->dra->claims.in_flight_map.count, 0);
+	ck_assert_uint_eq(fixture.state->dra->claims.in_flight.map.count, 0);
 	if (latest != NULL) {
 		fixture_expect("cache", latest_claim(&fixture, "made"), latest);
 	} else {
@@ -236,7 +236,7 @@ START_TEST(test_dynamic_resources_extended_write__spec_12_14_1_two_pods_at_once)
 		"{'metadata':{'name':'q','uid':'uid-q'},'spec':{'containers':[" CONTAINER(
 			"main", RESOURCE(X, "1")) "]}}",
 		"n1");
-	ck_assert_uint_eq(fixture.state->dra->claims.in_flight_map.count, 2);
+	ck_assert_uint_eq(fixture.state->dra->claims.in_flight.map.count, 2);
 	devices_cycle_unreserve(&second, "n1");
 	devices_cycle_unreserve(&first, "n1");
 	devices_cycle_end(&second);

@@ -214,7 +214,7 @@ static void finish(void)
 		}
 	}
 	if (state->pod_groups != NULL) {
-		ck_assert_uint_eq(state->pod_groups->map.count, 0);
+		ck_assert_uint_eq(state->pod_groups->groups.map.count, 0);
 		ck_assert_uint_eq(state->pod_groups->wanted.count, 0);
 	}
 	life_finish(&life);

@@ -229,8 +229,8 @@ START_TEST(test_pod_info__pending_and_bound)
 	ck_assert(bt_str_equal_c(info.node_name, "n1"));
 	ck_assert_uint_ne(info.label_set, BT_LABEL_SET_NONE);
 	bt_pod_info_finish_pending(f.state, &info);
-	ck_assert_uint_eq(f.state->shapes.map.count, 0);
-	ck_assert_uint_eq(f.state->label_sets.map.count, 0);
+	ck_assert_uint_eq(f.state->shapes.shapes.map.count, 0);
+	ck_assert_uint_eq(f.state->label_sets.sets.map.count, 0);
 	bt_pod_info_finish_pending(f.state, &info);
 	check_ok(bt_state_add_pod(f.state, pod, &err));
 	bt_pod_info_from_record(f.state, bt_state_find_pod(f.state, pod->metadata.uid), &info);

@@ -228,7 +228,7 @@ START_TEST(test_node_table__edge_01b_42_image_size)
 	ck_assert_int_eq(size, 10);
 	bt_state_update_node(f.state, NULL, make_node(&f, "n1", "", ""));
 	bt_state_update_node(f.state, NULL, make_node(&f, "n2", "", ""));
-	ck_assert_uint_eq(f.state->images.map.count, 0);
+	ck_assert_uint_eq(f.state->images.images.map.count, 0);
 	bt_state_update_node(f.state, NULL,
 		make_node(&f, "n2", "", "'images':[{'names':['x'],'sizeBytes':20}]"));
 	check_refresh(&f);
@@ -576,7 +576,7 @@ START_TEST(test_node_table__keys_without_a_node_have_no_column)
 	ck_assert_ptr_nonnull(bt_state_label_column(f.state, BT_STR("zone")));
 	bt_state_update_node(f.state, NULL, make_node(&f, "n1", "", ""));
 	ck_assert_ptr_null(bt_state_label_column(f.state, BT_STR("zone")));
-	ck_assert_uint_eq(nodes->label_key_index.count, 0);
+	ck_assert_uint_eq(nodes->label_keys.map.count, 0);
 	check_valid(&f);
 	fixture_finish(&f);
 }
@@ -628,7 +628,7 @@ START_TEST(test_node_table__equal_taints_share_a_set)
 	ck_assert_uint_eq(bt_node_table_taints(&f.state->nodes, slot_of(&f, "n3"))->count, 0);
 	bt_state_update_node(f.state, NULL, make_node(&f, "n1", "", ""));
 	bt_state_update_node(f.state, NULL, make_node(&f, "n2", "", ""));
-	ck_assert_uint_eq(f.state->nodes.taint_set_index.count, 0);
+	ck_assert_uint_eq(f.state->nodes.taint_sets.map.count, 0);
 	fixture_finish(&f);
 }
 END_TEST

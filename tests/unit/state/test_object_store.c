@@ -26,7 +26,7 @@ START_TEST(test_object_store__names_spread_over_the_map)
 			.metadata = {.name = bt_str_from(name), .namespace_ = BT_STR("default")}};
 		bt_object_store_put(&store, bt_object_create(BT_KIND_POD, &pod));
 	}
-	const struct bt_map *map = &store.kinds[BT_KIND_POD].map;
+	const struct bt_map *map = &store.kinds[BT_KIND_POD].objects.map;
 	uint32_t run = 0;
 	uint32_t longest = 0;
 	for (uint32_t i = 0; i < map->capacity; i++) {

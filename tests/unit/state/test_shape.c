@@ -60,7 +60,7 @@ START_TEST(test_shape__what_shapes_distinguish)
 		bt_shape_unref(&f.state->shapes, id);
 	}
 	bt_shape_unref(&f.state->shapes, first);
-	ck_assert_uint_eq(f.state->shapes.map.count, 0);
+	ck_assert_uint_eq(f.state->shapes.shapes.map.count, 0);
 	fixture_finish(&f);
 }
 END_TEST
@@ -239,7 +239,7 @@ START_TEST(test_shape__packed_shapes_keep_their_content)
 			bt_shape_unref(table, ids[i]);
 		}
 	}
-	ck_assert_uint_eq(table->map.count, 0);
+	ck_assert_uint_eq(table->shapes.map.count, 0);
 	fixture_finish(&f);
 }
 END_TEST
@@ -268,7 +268,7 @@ START_TEST(test_label_set__equal_labels_share)
 	bt_label_set_unref(table, a);
 	bt_label_set_unref(table, b);
 	bt_label_set_unref(table, c);
-	ck_assert_uint_eq(table->map.count, 0);
+	ck_assert_uint_eq(table->sets.map.count, 0);
 	ck_assert_uint_eq(f.state->symbols.map.count, 0);
 	fixture_finish(&f);
 }

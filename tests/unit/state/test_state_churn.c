@@ -190,13 +190,13 @@ START_TEST(test_state__churn_leaves_nothing_behind)
 		const struct bt_state *state = churn.f.state;
 		run_steps(&churn);
 		remove_everything(&churn);
-		ck_assert_uint_eq(state->shapes.map.count, 0);
-		ck_assert_uint_eq(state->label_sets.map.count, 0);
-		ck_assert_uint_eq(state->nodes.taint_set_index.count, 0);
+		ck_assert_uint_eq(state->shapes.shapes.map.count, 0);
+		ck_assert_uint_eq(state->label_sets.sets.map.count, 0);
+		ck_assert_uint_eq(state->nodes.taint_sets.map.count, 0);
 		ck_assert_uint_eq(state->nodes.label_columns.count, 2);
-		ck_assert_uint_eq(state->nodes.label_key_index.count, 0);
+		ck_assert_uint_eq(state->nodes.label_keys.map.count, 0);
 		ck_assert_uint_eq(state->nodes.names.count, 0);
-		ck_assert_uint_eq(state->images.map.count, 0);
+		ck_assert_uint_eq(state->images.images.map.count, 0);
 		ck_assert_uint_eq(state->pods.count, 0);
 		ck_assert_uint_eq(state->used_claim_counts.count, 0);
 		ck_assert_uint_eq(state->order.zones.count, 0);

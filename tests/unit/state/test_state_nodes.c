@@ -474,7 +474,7 @@ START_TEST(test_state__repeated_image_names_count_once)
 	ck_assert_int_eq(view_image(&f, "a", "z").size_bytes, 5);
 	ck_assert_int_eq(view_image(&f, "a", "x").size_bytes, 6);
 	ck_assert(!view_image(&f, "a", "y").found);
-	ck_assert_uint_eq(f.state->images.map.count, 2);
+	ck_assert_uint_eq(f.state->images.images.map.count, 2);
 	fixture_finish(&f);
 }
 END_TEST
