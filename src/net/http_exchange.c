@@ -162,9 +162,6 @@ void bt_http_stream_resume(struct bt_http_exchange *exchange)
 	}
 }
 
-/* Larger buffers of finished exchanges are freed instead of reused. */
-#define SPARE_BUFFER_BYTES_MAX 16384
-#define SPARE_COUNT_MAX 64
 /* Maximum memory reserved for an announced Content-Length before the body arrives. */
 #define BODY_RESERVE_BYTES_MAX 65536
 /* Bytes of a body that do not count towards large_bodies_bytes_max. */
@@ -189,14 +186,8 @@ static struct bt_str origin_form(struct bt_str target)
 struct bt_http_exchange *bt_http_exchange_begin(
 	struct bt_http_server *server, struct MHD_Connection *handle, const char *target)
 {
-	struct bt_http_exchange *exchange = server->spare;
-	if (exchange != NULL) {
-		server->spare = exchange->next;
-		server->spare_count--;
-	} else {
-		exchange = BT_NEW(struct bt_http_exchange);
-		exchange->server = server;
-	}
+	struct bt_http_exchange *exchange = BT_NEW(struct bt_http_exchange);
+	exchange->server = server;
 	exchange->handle = handle;
 	bt_strbuf_append_c(&exchange->target, target);
 	struct bt_str text = origin_form(bt_strbuf_str(&exchange->target));
@@ -221,15 +212,6 @@ static uint64_t large_bytes_of(const struct bt_http_exchange *exchange)
 	return length > SMALL_BODY_BYTES ? length - SMALL_BODY_BYTES : 0;
 }
 
-static void reset_buffer(struct bt_strbuf *buffer)
-{
-	if (buffer->capacity > SPARE_BUFFER_BYTES_MAX) {
-		bt_strbuf_finish(buffer);
-	} else {
-		bt_strbuf_reset(buffer);
-	}
-}
-
 void bt_http_exchange_end(struct bt_http_exchange *exchange)
 {
 	struct bt_http_server *server = exchange->server;
@@ -249,27 +231,6 @@ void bt_http_exchange_end(struct bt_http_exchange *exchange)
 	}
 	BT_CHAIN_REMOVE(server->live, exchange, previous, next);
 	server->large_bytes -= large_bytes_of(exchange);
-	reset_buffer(&exchange->target);
-	reset_buffer(&exchange->body);
-	reset_buffer(&exchange->headers);
-	struct bt_http_exchange clean = {
-		.server = server,
-		.target = exchange->target,
-		.body = exchange->body,
-		.headers = exchange->headers,
-	};
-	*exchange = clean;
-	if (server->spare_count >= SPARE_COUNT_MAX) {
-		bt_http_exchange_free(exchange);
-		return;
-	}
-	exchange->next = server->spare;
-	server->spare = exchange;
-	server->spare_count++;
-}
-
-void bt_http_exchange_free(struct bt_http_exchange *exchange)
-{
 	bt_strbuf_finish(&exchange->target);
 	bt_strbuf_finish(&exchange->body);
 	bt_strbuf_finish(&exchange->headers);

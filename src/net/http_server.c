@@ -599,11 +599,6 @@ void bt_http_server_destroy(struct bt_http_server *server)
 		MHD_stop_daemon(server->daemon);
 	}
 	BT_ASSERT(server->live == NULL);
-	while (server->spare != NULL) {
-		struct bt_http_exchange *exchange = server->spare;
-		server->spare = exchange->next;
-		bt_http_exchange_free(exchange);
-	}
 	bt_strbuf_finish(&server->log);
 	if (server->ticket_key.data != NULL) {
 		gnutls_memset(server->ticket_key.data, 0, server->ticket_key.size);

@@ -61,7 +61,7 @@ struct bt_http_exchange {
 	bool ends_websocket;                 /* bt_http_websocket_end was called */
 
 	struct bt_http_exchange *previous; /* in bt_http_server.live */
-	struct bt_http_exchange *next;     /* in bt_http_server.live or bt_http_server.spare */
+	struct bt_http_exchange *next;
 };
 
 /** A certificate with its key and SNI names. */
@@ -107,19 +107,13 @@ struct bt_http_server {
 	uint32_t ending_count; /* exchanges with ends_websocket */
 	uint64_t large_bytes;  /* what counts towards limits.large_bodies_bytes_max */
 	struct bt_http_exchange *live;
-	struct bt_http_exchange *spare;
-	uint32_t spare_count;
 };
 
 /** Creates an exchange for the request with this target. */
 struct bt_http_exchange *bt_http_exchange_begin(
 	struct bt_http_server *server, struct MHD_Connection *handle, const char *target);
-/**
- * Ends the exchange: calls `finish` of the stream and `closed` of the handler, and keeps the memory
- * for reuse.
- */
+/** Calls `finish` of the stream and `closed` of the handler, and frees the exchange. */
 void bt_http_exchange_end(struct bt_http_exchange *exchange);
-void bt_http_exchange_free(struct bt_http_exchange *exchange);
 /** Adds received body bytes. false: the connection must be cut. */
 bool bt_http_exchange_take(struct bt_http_exchange *exchange, const char *data, size_t length);
 /** Queues exchange->response in libmicrohttpd; call it within a callback of libmicrohttpd. */
