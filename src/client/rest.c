@@ -88,7 +88,7 @@ static void rest_metrics_init(
 	}
 }
 
-static struct bt_metric_cell *find_counter(
+static void count(
 	const struct bt_rest_metrics *rest, struct bt_metric *family, uint8_t verb, uint16_t code)
 {
 	char text[8];
@@ -98,32 +98,17 @@ static struct bt_metric_cell *find_counter(
 	labels[0] = code != 0 ? bt_str_from(text) : BT_STR("<error>");
 	labels[1] = bt_str_from(verbs[verb]);
 	labels[2] = bt_str_from(rest->host);
-	return bt_metric_cell(family, labels);
+	bt_metric_add(bt_metric_cell(family, labels), 1);
 }
 
-static struct bt_metric_cell *count_cell(struct bt_rest_metrics *rest, uint8_t verb, uint16_t code)
-{
-	struct bt_rest_count_cell found = {verb, code, NULL};
-
-	for (uint32_t i = 0; i < rest->counts.count; i++) {
-		const struct bt_rest_count_cell *at = &rest->counts.items[i];
-		if (at->verb == verb && at->code == code) {
-			return at->cell;
-		}
-	}
-	found.cell = find_counter(rest, rest->requests, verb, code);
-	bt_vec_push(&rest->counts, found);
-	return found.cell;
-}
-
-void bt_rest_metrics_ended(struct bt_rest_metrics *rest, uint8_t verb, uint16_t code,
+void bt_rest_metrics_ended(const struct bt_rest_metrics *rest, uint8_t verb, uint16_t code,
 	int64_t duration_ns, uint64_t request_bytes, uint64_t response_bytes)
 {
 	if (rest->duration == NULL) {
 		return;
 	}
 	struct bt_rest_verb_cells *cells = &rest->verbs[verb];
-	bt_metric_add(count_cell(rest, verb, code), 1);
+	count(rest, rest->requests, verb, code);
 	if (duration_ns < 0) {
 		return;
 	}
@@ -134,10 +119,10 @@ void bt_rest_metrics_ended(struct bt_rest_metrics *rest, uint8_t verb, uint16_t 
 	}
 }
 
-void bt_rest_metrics_resent(struct bt_rest_metrics *rest, uint8_t verb, uint16_t code)
+void bt_rest_metrics_resent(const struct bt_rest_metrics *rest, uint8_t verb, uint16_t code)
 {
 	if (rest->duration != NULL) {
-		bt_metric_add(find_counter(rest, rest->retries, verb, code), 1);
+		count(rest, rest->retries, verb, code);
 	}
 }
 
@@ -400,8 +385,6 @@ void bt_rest_client_destroy(struct bt_rest_client *client)
 	struct bt_rest_metrics *rest = &client->metrics;
 	bt_free(rest->host);
 	bt_free(rest->verbs);
-	bt_vec_finish(&rest->counts);
-	*rest = (struct bt_rest_metrics){0};
 	bt_arena_finish(&client->arena);
 	bt_free(client);
 }

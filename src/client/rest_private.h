@@ -59,13 +59,6 @@ struct bt_rest_verb_cells {
 	struct bt_metric_cell *response_size;
 };
 
-/* Cell of the metric rest_client_requests_total for one verb and code. */
-struct bt_rest_count_cell {
-	uint8_t verb;
-	uint16_t code;
-	struct bt_metric_cell *cell;
-};
-
 struct bt_rest_metrics {
 	struct bt_metric *duration; /* NULL: metrics are off */
 	struct bt_metric *limiter;
@@ -75,7 +68,6 @@ struct bt_rest_metrics {
 	struct bt_metric *retries;
 	char *host; /* owned */
 	struct bt_rest_verb_cells *verbs;
-	BT_VEC(struct bt_rest_count_cell) counts;
 };
 
 struct bt_rest_client {
@@ -109,9 +101,9 @@ void bt_rest_finish_call(struct bt_rest_call *call, const struct bt_rest_answer 
  * Records the end of an attempt; code 0: no response. duration_ns < 0: the request is a stream, and
  * only its code is counted.
  */
-void bt_rest_metrics_ended(struct bt_rest_metrics *rest, uint8_t verb, uint16_t code,
+void bt_rest_metrics_ended(const struct bt_rest_metrics *rest, uint8_t verb, uint16_t code,
 	int64_t duration_ns, uint64_t request_bytes, uint64_t response_bytes);
-void bt_rest_metrics_resent(struct bt_rest_metrics *rest, uint8_t verb, uint16_t code);
+void bt_rest_metrics_resent(const struct bt_rest_metrics *rest, uint8_t verb, uint16_t code);
 
 /** Names for generic messages. */
 struct bt_status_subject {
