@@ -23,8 +23,8 @@ static void check_config(const struct bt_client_config *config)
 		bt_str_find_char(config->base_url, '\n') < 0 &&
 		bt_str_find_char(config->base_url, ' ') < 0);
 	BT_ASSERT(config->base_url.data[config->base_url.length - 1] != '/');
-	BT_ASSERT(config->ca.file.length == 0 || config->ca.file.data[0] == '/');
-	if (config->exec != NULL) {
+	BT_ASSERT(config->cluster.ca_file.length == 0 || config->cluster.ca_file.data[0] == '/');
+	if (config->user.exec != NULL) {
 		bt_exec_write_info(config, BT_STR("ca"), false, &info);
 		BT_ASSERT(info.data[info.length - 1] == '\n');
 	}

@@ -89,8 +89,8 @@ void bt_authorization_refresh(struct bt_authorization *authorization, int64_t no
 	if (!authorization->watches_file || now_ns - authorization->read_at_ns <= TOKEN_FRESH_NS) {
 		return;
 	}
-	if (read_token(authorization, now_ns, authorization->config->token_file.data, &cause) !=
-		0) {
+	if (read_token(authorization, now_ns, authorization->config->user.token_file.data,
+		    &cause) != 0) {
 		BT_LOG_ERROR_PLAIN(berth_error_message(&cause), "Unable to rotate token");
 		berth_error_finish(&cause);
 	}
@@ -108,16 +108,16 @@ static int init_headers(struct bt_authorization *authorization, struct berth_err
 	struct bt_arena *arena = &authorization->arena;
 
 	authorization->headers = BT_ARENA_NEW_ARRAY(arena, struct bt_http_header,
-		(size_t)config->impersonate_groups.count + config->impersonate_extra.count + 3);
+		(size_t)config->user.as_groups.count + config->impersonate_extra.count + 3);
 	add_header(authorization, "Authorization", BT_STR(""));
-	if (config->impersonate.length != 0) {
-		add_header(authorization, "Impersonate-User", config->impersonate);
+	if (config->user.as.length != 0) {
+		add_header(authorization, "Impersonate-User", config->user.as);
 	}
-	if (config->impersonate_uid.length != 0) {
-		add_header(authorization, "Impersonate-Uid", config->impersonate_uid);
+	if (config->user.as_uid.length != 0) {
+		add_header(authorization, "Impersonate-Uid", config->user.as_uid);
 	}
-	for (uint32_t i = 0; i < config->impersonate_groups.count; i++) {
-		add_header(authorization, "Impersonate-Group", config->impersonate_groups.items[i]);
+	for (uint32_t i = 0; i < config->user.as_groups.count; i++) {
+		add_header(authorization, "Impersonate-Group", config->user.as_groups.items[i]);
 	}
 	for (uint32_t i = 0; i < config->impersonate_extra.count; i++) {
 		const struct bt_str_pair *pair = &config->impersonate_extra.items[i];
@@ -146,8 +146,8 @@ static int init_headers(struct bt_authorization *authorization, struct berth_err
 int bt_authorization_init(struct bt_authorization *authorization,
 	const struct bt_client_config *config, int64_t now_ns, struct berth_error *err)
 {
-	bool has_token = config->token.length != 0 || config->token_file.length != 0;
-	bool has_basic = config->username.length != 0 || config->password.length != 0;
+	bool has_token = config->user.token.length != 0 || config->user.token_file.length != 0;
+	bool has_basic = config->user.username.length != 0 || config->user.password.length != 0;
 
 	*authorization = (struct bt_authorization){.config = config};
 	int code = init_headers(authorization, err);
@@ -157,8 +157,8 @@ int bt_authorization_init(struct bt_authorization *authorization,
 			code = bt_error_set(err, BERTH_ERR_INVALID,
 				"username/password or bearer token may be set, but not both");
 		} else if (has_basic) {
-			size_t length =
-				(size_t)config->username.length + config->password.length + 1;
+			size_t length = (size_t)config->user.username.length +
+				config->user.password.length + 1;
 			struct bt_strbuf pair = {0};
 			struct bt_strbuf value = {0};
 			/*
@@ -166,19 +166,19 @@ int bt_authorization_init(struct bt_authorization *authorization,
 			 * buffers.
 			 */
 			bt_strbuf_reserve(&pair, length);
-			bt_strbuf_append_str(&pair, config->username);
+			bt_strbuf_append_str(&pair, config->user.username);
 			bt_strbuf_append_char(&pair, ':');
-			bt_strbuf_append_str(&pair, config->password);
+			bt_strbuf_append_str(&pair, config->user.password);
 			bt_strbuf_reserve(&value, length / 3 * 4 + 16);
 			bt_strbuf_append_c(&value, "Basic ");
 			bt_base64_encode(bt_strbuf_str(&pair), &value);
 			bt_strbuf_finish_wiped(&pair);
 			set_value(authorization, &value);
-		} else if (config->token_file.length != 0) {
-			code = read_token(authorization, now_ns, config->token_file.data, err);
+		} else if (config->user.token_file.length != 0) {
+			code = read_token(authorization, now_ns, config->user.token_file.data, err);
 			authorization->watches_file = code == 0;
 		} else {
-			code = bt_authorization_set_token(authorization, config->token, err);
+			code = bt_authorization_set_token(authorization, config->user.token, err);
 		}
 	}
 	if (code != 0) {

@@ -14,7 +14,7 @@
 /** Derives base_url and is_tls from server (spec 13 section 4.5). */
 static int client_config_derive_url(struct bt_client_config *config, struct berth_error *err)
 {
-	struct bt_http_url parts = bt_http_url_split_text(config->server);
+	struct bt_http_url parts = bt_http_url_split_text(config->cluster.server);
 	struct bt_str rest = parts.rest; /* path, query and fragment */
 	struct bt_str path = bt_str_cut(&rest, '#');
 
@@ -24,10 +24,10 @@ static int client_config_derive_url(struct bt_client_config *config, struct bert
 			"user information in the server's URL is not supported");
 	}
 	/* Refuse bytes that are not allowed in URLs or would change the request. */
-	if (!bt_str_is_visible(config->server, "\"<>\\^`{|}") || parts.host.length == 0 ||
+	if (!bt_str_is_visible(config->cluster.server, "\"<>\\^`{|}") || parts.host.length == 0 ||
 		(parts.scheme.length == 0 && path.length > 1)) {
 		struct bt_strbuf shown = {0};
-		bt_http_url_append_redacted(&shown, config->server);
+		bt_http_url_append_redacted(&shown, config->cluster.server);
 		int result = bt_error_set_quoted(err, BERTH_ERR_INVALID,
 			"host must be a URL or a host:port pair: ", bt_strbuf_str(&shown), "");
 		bt_strbuf_finish(&shown);
@@ -35,9 +35,10 @@ static int client_config_derive_url(struct bt_client_config *config, struct bert
 	}
 	if (parts.scheme.length == 0) {
 		/* A URL without a scheme means https if any TLS option is set, else http. */
-		config->is_tls = config->ca.data.data != NULL || config->ca.file.length != 0 ||
-			config->certificate.data.data != NULL ||
-			config->certificate.file.length != 0 || config->insecure;
+		config->is_tls = config->cluster.ca_data.data != NULL ||
+			config->cluster.ca_file.length != 0 ||
+			config->user.certificate_data.data != NULL ||
+			config->user.certificate_file.length != 0 || config->cluster.insecure;
 	} else if (bt_str_equal_without_case(parts.scheme, BT_STR("https"))) {
 		config->is_tls = true;
 	} else if (!bt_str_equal_without_case(parts.scheme, BT_STR("http"))) {
@@ -55,7 +56,6 @@ static int client_config_derive_url(struct bt_client_config *config, struct bert
 
 #define NO_CONFIGURATION \
 	"no configuration has been provided, try setting KUBERNETES_MASTER environment variable"
-#define EXEC_EXTENSION "client.authentication.k8s.io/exec"
 
 /* All problems of a configuration, in the order in which they were found. */
 struct problems {
@@ -200,15 +200,12 @@ static void check_cluster(
 	check_file(problems, "certificate-authority", cluster->ca_file, name);
 }
 
-struct selection {
-	struct bt_kubeconfig_context context;
-	struct bt_kubeconfig_cluster cluster;
-	struct bt_kubeconfig_user user;
-};
-
-static int check_selection(const struct bt_kubeconfig *file, const struct selection *selection,
-	bool context_is_known, bool *out_nothing, struct berth_error *err)
+static int check_selection(const struct bt_kubeconfig *file,
+	const struct bt_kubeconfig_context *context, bool context_is_known,
+	const struct bt_client_config *config, bool *out_nothing, struct berth_error *err)
 {
+	const struct bt_kubeconfig_cluster *cluster = &config->cluster;
+	const struct bt_kubeconfig_user *user = &config->user;
 	struct problems problems = {0};
 	bool nothing = false;
 	int code = 0;
@@ -217,8 +214,7 @@ static int check_selection(const struct bt_kubeconfig *file, const struct select
 		add_problem(&problems, "context was not found for specified context: %.*s",
 			BT_STR_ARG(file->current_context));
 	}
-	const struct bt_kubeconfig_user *user = &selection->user;
-	struct bt_str name = selection->context.user;
+	struct bt_str name = context->user;
 	check_certificate(&problems, user, name);
 	check_exec(&problems, user, name);
 	if (user->token.length != 0 && (user->username.length != 0 || user->password.length != 0)) {
@@ -237,17 +233,15 @@ static int check_selection(const struct bt_kubeconfig *file, const struct select
 			"user",
 			BT_STR_ARG(name));
 	}
-	if (selection->cluster.server.length == 0 &&
-		selection->cluster.tls_server_name.length == 0 && !selection->cluster.insecure &&
-		selection->cluster.ca_file.length == 0 && selection->cluster.ca_data.data == NULL &&
-		selection->cluster.proxy_url.length == 0 &&
-		!selection->cluster.disable_compression &&
-		selection->cluster.extensions.count == 0) {
+	if (cluster->server.length == 0 && cluster->tls_server_name.length == 0 &&
+		!cluster->insecure && cluster->ca_file.length == 0 &&
+		cluster->ca_data.data == NULL && cluster->proxy_url.length == 0 &&
+		!cluster->disable_compression && cluster->extensions.count == 0) {
 		nothing = problems.count == 0;
 		add_problem(&problems, "%s",
 			nothing ? NO_CONFIGURATION : "cluster has no server defined");
 	} else {
-		check_cluster(&problems, &selection->cluster, selection->context.cluster);
+		check_cluster(&problems, cluster, context->cluster);
 	}
 	if (problems.count > 0) {
 		code = bt_error_set(err, BERTH_ERR_INVALID, "invalid configuration: %s%s%s",
@@ -261,62 +255,10 @@ static int check_selection(const struct bt_kubeconfig *file, const struct select
 	return code;
 }
 
-static const struct bt_client_exec *take_exec(const struct bt_kubeconfig_exec *exec,
-	const struct bt_kubeconfig_cluster *cluster, struct bt_arena *arena)
+/* Converts as-user-extra, {key: [value, ...]}: each value becomes a pair of key and value. */
+static int take_user_extra(struct bt_client_config *config, struct berth_error *err)
 {
-	if (exec == NULL) {
-		return NULL;
-	}
-	struct bt_client_exec *out = BT_ARENA_NEW(arena, struct bt_client_exec);
-	out->command = exec->command;
-	out->args = exec->args;
-	out->env.items = BT_ARENA_NEW_ARRAY(arena, struct bt_str_pair, exec->env.count);
-	out->env.count = exec->env.count;
-	for (uint32_t i = 0; i < exec->env.count; i++) {
-		out->env.items[i] =
-			(struct bt_str_pair){exec->env.items[i].name, exec->env.items[i].value};
-	}
-	out->api_version = exec->api_version;
-	out->install_hint = exec->install_hint;
-	out->provide_cluster_info = exec->provide_cluster_info;
-	out->interactive_mode = BT_EXEC_INTERACTIVE_IF_AVAILABLE;
-	if (bt_str_equal_c(exec->interactive_mode, "Never")) {
-		out->interactive_mode = BT_EXEC_INTERACTIVE_NEVER;
-	} else if (bt_str_equal_c(exec->interactive_mode, "Always")) {
-		out->interactive_mode = BT_EXEC_INTERACTIVE_ALWAYS;
-	}
-	out->cluster_extension = BT_STR("");
-	for (uint32_t i = 0; i < cluster->extensions.count; i++) {
-		if (bt_str_equal_c(cluster->extensions.items[i].name, EXEC_EXTENSION)) {
-			out->cluster_extension = cluster->extensions.items[i].extension;
-		}
-	}
-	return out;
-}
-
-static int take_user(
-	const struct selection *selection, struct bt_client_config *config, struct berth_error *err)
-{
-	const struct bt_kubeconfig_user *user = &selection->user;
-
-	if (user->auth_provider != NULL) {
-		return bt_error_set(err, BERTH_ERR_INVALID,
-			"no Auth Provider found for name \"%.*s\"",
-			BT_STR_ARG(user->auth_provider->name));
-	}
-	config->certificate =
-		(struct bt_client_material){user->certificate_data, user->certificate_file};
-	config->key = (struct bt_client_material){user->key_data, user->key_file};
-	config->token = user->token;
-	config->token_file = user->token_file;
-	config->username = user->username;
-	config->password = user->password;
-	config->impersonate = user->as;
-	config->impersonate_uid = user->as_uid;
-	config->impersonate_groups = user->as_groups;
-	config->exec = take_exec(user->exec, &selection->cluster, &config->arena);
-	/* convert as-user-extra, {key: [value, ...]}: each value becomes a pair of key and value */
-	struct bt_str json = user->as_user_extra;
+	struct bt_str json = config->user.as_user_extra;
 	struct bt_json_value *extra = NULL;
 	uint32_t count = 0;
 
@@ -351,7 +293,8 @@ static int take_user(
 int bt_kubeconfig_select(const struct bt_kubeconfig *file, const char *master,
 	struct bt_client_config *config, bool *out_nothing, struct berth_error *err)
 {
-	struct selection selection = {0};
+	struct bt_kubeconfig_context context = {0};
+	struct bt_kubeconfig_cluster *cluster = &config->cluster;
 	/*
 	 * A missing context, cluster or user counts as empty. `known` is true if current-context is
 	 * unset or names a context.
@@ -360,37 +303,34 @@ int bt_kubeconfig_select(const struct bt_kubeconfig *file, const char *master,
 
 	for (uint32_t i = 0; i < file->contexts.count; i++) {
 		if (bt_str_equal(file->contexts.items[i].name, file->current_context)) {
-			selection.context = file->contexts.items[i].context;
+			context = file->contexts.items[i].context;
 			known = true;
 		}
 	}
 	for (uint32_t i = 0; i < file->clusters.count; i++) {
-		if (bt_str_equal(file->clusters.items[i].name, selection.context.cluster)) {
-			selection.cluster = file->clusters.items[i].cluster;
+		if (bt_str_equal(file->clusters.items[i].name, context.cluster)) {
+			*cluster = file->clusters.items[i].cluster;
 		}
 	}
 	for (uint32_t i = 0; i < file->users.count; i++) {
-		if (bt_str_equal(file->users.items[i].name, selection.context.user)) {
-			selection.user = file->users.items[i].user;
+		if (bt_str_equal(file->users.items[i].name, context.user)) {
+			config->user = file->users.items[i].user;
 		}
 	}
-
-	struct bt_kubeconfig_cluster *cluster = &selection.cluster;
-
 	if (bt_is_given(master)) {
 		cluster->server = bt_arena_str(&config->arena, bt_str_from(master));
 		cluster->tls_server_name = (struct bt_str){0};
 	}
-	int code = check_selection(file, &selection, known, out_nothing, err);
+	int code = check_selection(file, &context, known, config, out_nothing, err);
 	if (code != 0) {
 		return code;
 	}
-	config->server = cluster->server;
-	config->tls_server_name = cluster->tls_server_name;
-	config->insecure = cluster->insecure;
-	config->ca = (struct bt_client_material){cluster->ca_data, cluster->ca_file};
-	config->proxy_url = cluster->proxy_url;
-	code = take_user(&selection, config, err);
+	if (config->user.auth_provider != NULL) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"no Auth Provider found for name \"%.*s\"",
+			BT_STR_ARG(config->user.auth_provider->name));
+	}
+	code = take_user_extra(config, err);
 	return code != 0 ? code : client_config_derive_url(config, err);
 }
 
@@ -441,9 +381,9 @@ int bt_client_config_in_cluster(const struct bt_client_config_input *input,
 			"unable to load in-cluster configuration, KUBERNETES_SERVICE_HOST and "
 			"KUBERNETES_SERVICE_PORT must be defined");
 	}
-	config.token_file = bt_arena_printf(&config.arena, "%s/token", folder);
-	int code =
-		bt_client_file_read(config.token_file.data, BT_CLIENT_FILE_BYTES_MAX, &token, err);
+	config.user.token_file = bt_arena_printf(&config.arena, "%s/token", folder);
+	int code = bt_client_file_read(
+		config.user.token_file.data, BT_CLIENT_FILE_BYTES_MAX, &token, err);
 	bt_strbuf_finish_wiped(&token);
 	if (code == 0) {
 		/* Use the service account's CA if it is valid; otherwise leave it out. */
@@ -456,7 +396,7 @@ int bt_client_config_in_cluster(const struct bt_client_config_input *input,
 			ca_code = bt_client_pem_check_roots(bt_strbuf_str(&pem), &cause);
 		}
 		if (ca_code == 0) {
-			config.ca.file = path;
+			config.cluster.ca_file = path;
 		} else {
 			BT_LOG_TEXT(BT_LOG_SEVERITY_ERROR,
 				"Expected to load root CA config from %s, but got err: %s",
@@ -465,7 +405,7 @@ int bt_client_config_in_cluster(const struct bt_client_config_input *input,
 		berth_error_finish(&cause);
 		bt_strbuf_finish(&pem);
 		bool is_v6 = bt_str_find_char(bt_str_from(host), ':') >= 0;
-		config.server = bt_arena_printf(&config.arena, "https://%s%s%s:%s",
+		config.cluster.server = bt_arena_printf(&config.arena, "https://%s%s%s:%s",
 			is_v6 ? "[" : "", host, is_v6 ? "]" : "", port);
 		code = client_config_derive_url(&config, err);
 	}

@@ -11,55 +11,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "api/types.h"
 #include "base/arena.h"
 #include "base/error.h"
-#include "codec/message.h"
-
-/** Inline data, or the path of a file. Both empty: absent. */
-struct bt_client_material {
-	struct bt_str data; /* decoded; data NULL: absent */
-	struct bt_str file; /* absolute, or relative to the working directory */
-};
-
-enum bt_exec_interactive {
-	BT_EXEC_INTERACTIVE_NEVER,
-	BT_EXEC_INTERACTIVE_IF_AVAILABLE,
-	BT_EXEC_INTERACTIVE_ALWAYS,
-};
-
-/** A credential plugin. Spec 13 section 6.5. */
-struct bt_client_exec {
-	struct bt_str command;
-	bt_str_list args;
-	BT_LIST(struct bt_str_pair) env;
-	struct bt_str api_version;
-	struct bt_str install_hint;
-	bool provide_cluster_info;
-	enum bt_exec_interactive interactive_mode;
-	struct bt_str cluster_extension; /* JSON text of the cluster's exec extension, or "" */
-};
 
 /** All memory belongs to `arena`. */
 struct bt_client_config {
 	struct bt_arena arena;
-	struct bt_str server;   /* as configured; requests use base_url */
+	struct bt_kubeconfig_cluster cluster; /* requests use base_url instead of its server */
+	struct bt_kubeconfig_user user;       /* names of files are absolute */
 	struct bt_str base_url; /* scheme, host, port, and path prefix without a trailing slash */
 	bool is_tls;
-	struct bt_str tls_server_name;
-	bool insecure;
-	struct bt_client_material ca;
-	struct bt_str proxy_url; /* "": taken from the environment */
-	struct bt_client_material certificate;
-	struct bt_client_material key;
-	struct bt_str token;
-	struct bt_str token_file;
-	struct bt_str username;
-	struct bt_str password;
-	struct bt_str impersonate;
-	struct bt_str impersonate_uid;
-	bt_str_list impersonate_groups;
 	BT_LIST(struct bt_str_pair) impersonate_extra; /* one pair for each value of a key */
-	const struct bt_client_exec *exec;             /* NULL: none */
 	struct bt_str context; /* set by bt_client_config_load_context; "" in a cluster */
 };
 

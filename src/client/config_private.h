@@ -5,7 +5,6 @@
  * Kubeconfig internals, shared by config.c (selects the configuration and evaluates the current
  * context) and config_parse.c (parses a kubeconfig).
  */
-#include "api/types.h"
 #include "client/config.h"
 
 static inline bool bt_is_given(const char *text)

@@ -22,7 +22,7 @@
 #include "client/file.h"
 #include "codec/base64.h"
 
-int bt_exec_check_version(const struct bt_client_exec *exec, struct berth_error *err)
+int bt_exec_check_version(const struct bt_kubeconfig_exec *exec, struct berth_error *err)
 {
 	if (bt_str_equal_c(exec->api_version, "client.authentication.k8s.io/v1") ||
 		bt_str_equal_c(exec->api_version, "client.authentication.k8s.io/v1beta1")) {
@@ -39,8 +39,8 @@ void bt_exec_write_info(const struct bt_client_config *config, struct bt_str ca,
 
 	bt_json_writer_init(&writer, out, 0);
 	bt_json_write(&writer, "{kind: 'ExecCredential', apiVersion?: %s, spec: {",
-		config->exec->api_version);
-	if (config->exec->provide_cluster_info) {
+		config->user.exec->api_version);
+	if (config->user.exec->provide_cluster_info) {
 		struct bt_strbuf encoded = {0};
 
 		bt_base64_encode(ca, &encoded);
@@ -49,12 +49,21 @@ void bt_exec_write_info(const struct bt_client_config *config, struct bt_str ca,
 			"cluster: {server?: %s, tls-server-name?: %s, insecure-skip-tls-verify?: "
 			"%b, certificate-authority-data?: %s, proxy-url?: %s, disable-compression: "
 			"true",
-			config->server, config->tls_server_name, config->insecure,
-			bt_strbuf_str(&encoded), config->proxy_url);
+			config->cluster.server, config->cluster.tls_server_name,
+			config->cluster.insecure, bt_strbuf_str(&encoded),
+			config->cluster.proxy_url);
 		bt_strbuf_finish(&encoded);
-		if (config->exec->cluster_extension.length != 0) {
+		struct bt_str extension = BT_STR("");
+		for (uint32_t i = 0; i < config->cluster.extensions.count; i++) {
+			const struct bt_kubeconfig_extension *item =
+				&config->cluster.extensions.items[i];
+			if (bt_str_equal_c(item->name, "client.authentication.k8s.io/exec")) {
+				extension = item->extension;
+			}
+		}
+		if (extension.length != 0) {
 			bt_json_write_name_c(&writer, "config");
-			bt_json_write_raw(&writer, config->exec->cluster_extension);
+			bt_json_write_raw(&writer, extension);
 		}
 		bt_json_end_object(&writer);
 	}
@@ -160,7 +169,7 @@ extern char **environ;
 
 struct bt_exec_run {
 	struct bt_loop *loop;
-	const struct bt_client_exec *exec;
+	const struct bt_kubeconfig_exec *exec;
 	struct bt_loop_source *source;
 	int fd;    /* read end of the pipe; -1: closed */
 	pid_t pid; /* 0: not started, or reaped */
@@ -193,10 +202,10 @@ static void texts_finish(struct texts *texts)
  * Returns true if a variable is set again: by the entries of exec->env from index `first` on, or by
  * berth, which sets INFO_VARIABLE last.
  */
-static bool is_replaced(const struct bt_client_exec *exec, uint32_t first, struct bt_str name)
+static bool is_replaced(const struct bt_kubeconfig_exec *exec, uint32_t first, struct bt_str name)
 {
 	for (uint32_t i = first; i < exec->env.count; i++) {
-		if (bt_str_equal(exec->env.items[i].key, name)) {
+		if (bt_str_equal(exec->env.items[i].name, name)) {
 			return true;
 		}
 	}
@@ -215,7 +224,7 @@ static void push_variable(struct texts *out, struct bt_str name, struct bt_str v
 }
 
 static void make_environment(
-	const struct bt_client_exec *exec, struct bt_str info, struct texts *out)
+	const struct bt_kubeconfig_exec *exec, struct bt_str info, struct texts *out)
 {
 	for (char **at = environ; at != NULL && *at != NULL; at++) {
 		struct bt_str rest = bt_str_from(*at);
@@ -225,8 +234,8 @@ static void make_environment(
 		}
 	}
 	for (uint32_t i = 0; i < exec->env.count; i++) {
-		if (!is_replaced(exec, i + 1, exec->env.items[i].key)) {
-			push_variable(out, exec->env.items[i].key, exec->env.items[i].value);
+		if (!is_replaced(exec, i + 1, exec->env.items[i].name)) {
+			push_variable(out, exec->env.items[i].name, exec->env.items[i].value);
 		}
 	}
 	push_variable(out, BT_STR(INFO_VARIABLE), info);
@@ -346,7 +355,7 @@ static int spawn(
 	}
 	code = posix_spawnattr_init(&attributes);
 	if (code == 0) {
-		const struct bt_client_exec *exec = run->exec;
+		const struct bt_kubeconfig_exec *exec = run->exec;
 		push_text(&arguments, exec->command);
 		for (uint32_t i = 0; i < exec->args.count; i++) {
 			push_text(&arguments, exec->args.items[i]);
@@ -403,7 +412,7 @@ static void start_child(
 	}
 }
 
-struct bt_exec_run *bt_exec_run_start(struct bt_loop *loop, const struct bt_client_exec *exec,
+struct bt_exec_run *bt_exec_run_start(struct bt_loop *loop, const struct bt_kubeconfig_exec *exec,
 	bool interactive, struct bt_str info)
 {
 	struct bt_exec_run *run = BT_NEW(struct bt_exec_run);

@@ -26,7 +26,8 @@ struct bt_exec_credential {
 };
 
 /** Returns the error `exec plugin: invalid apiVersion "<v>"` for an unsupported version. */
-BT_MUST_USE int bt_exec_check_version(const struct bt_client_exec *exec, struct berth_error *err);
+BT_MUST_USE int bt_exec_check_version(
+	const struct bt_kubeconfig_exec *exec, struct berth_error *err);
 /** Appends the plugin's input: one JSON object and a newline. ca: the bundle in use, or "". */
 void bt_exec_write_info(const struct bt_client_config *config, struct bt_str ca, bool interactive,
 	struct bt_strbuf *out);
@@ -58,7 +59,7 @@ struct bt_exec_result {
  * bt_exec_run_output reports errors.
  */
 BT_MUST_USE struct bt_exec_run *bt_exec_run_start(struct bt_loop *loop,
-	const struct bt_client_exec *exec, bool interactive, struct bt_str info);
+	const struct bt_kubeconfig_exec *exec, bool interactive, struct bt_str info);
 /**
  * Returns true if the run has ended; otherwise call this function again at *out_next_ns, or in any
  * later turn of the loop.

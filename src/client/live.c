@@ -38,7 +38,7 @@ int bt_live_open(const char *kubeconfig, const char *context, struct bt_live **o
 	struct bt_client_config_input input = {.kubeconfig = kubeconfig};
 	int result = bt_client_config_load_context(&input, context, &live->config, err);
 	if (result == 0) {
-		bt_printable_append(&live->server, live->config.server);
+		bt_printable_append(&live->server, live->config.cluster.server);
 		bt_printable_append(&live->context, live->config.context);
 		result = bt_loop_create(&live->loop, err);
 	}
@@ -110,7 +110,7 @@ const char *bt_live_context(const struct bt_live *live)
 int bt_live_wait(struct bt_live *live, struct berth_error *err)
 {
 	int64_t silent_ns = bt_loop_now_ns(live->loop) - live->last_data_ns;
-	int64_t first_ns = live->config.exec != NULL ? LOGIN_SILENCE_NS : FIRST_SILENCE_NS;
+	int64_t first_ns = live->config.user.exec != NULL ? LOGIN_SILENCE_NS : FIRST_SILENCE_NS;
 	int64_t left_ns = (live->has_answered ? SILENCE_NS : first_ns) - silent_ns;
 	if (left_ns <= 0) {
 		return bt_error_set(err, BERTH_ERR_IO,

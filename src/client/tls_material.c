@@ -13,19 +13,20 @@
  */
 #define REFRESH_NS BT_NS_PER_SECOND
 
+/* Takes the data of a kubeconfig, or reads the file if there is no data. */
 static int load_one(
-	const struct bt_client_material *from, struct bt_strbuf *out, struct berth_error *err)
+	struct bt_str data, struct bt_str file, struct bt_strbuf *out, struct berth_error *err)
 {
-	if (from->data.data != NULL) {
-		bt_strbuf_append_str(out, from->data);
+	if (data.data != NULL) {
+		bt_strbuf_append_str(out, data);
 		return 0;
 	}
-	return bt_client_file_read(from->file.data, BT_CLIENT_FILE_BYTES_MAX, out, err);
+	return bt_client_file_read(file.data, BT_CLIENT_FILE_BYTES_MAX, out, err);
 }
 
-static bool is_present(const struct bt_client_material *material)
+static bool is_present(struct bt_str data, struct bt_str file)
 {
-	return material->data.data != NULL || material->file.length != 0;
+	return data.data != NULL || file.length != 0;
 }
 
 static void move(struct bt_strbuf *to, struct bt_strbuf *from)
@@ -40,9 +41,10 @@ static bool stamp_pair(struct bt_tls_material *material)
 {
 	const struct bt_client_config *config = material->config;
 	bool changed = bt_client_file_stamp_update(
-		&material->certificate_stamp, config->certificate.file.data);
+		&material->certificate_stamp, config->user.certificate_file.data);
 
-	return bt_client_file_stamp_update(&material->key_stamp, config->key.file.data) || changed;
+	return bt_client_file_stamp_update(&material->key_stamp, config->user.key_file.data) ||
+		changed;
 }
 
 /*
@@ -53,10 +55,12 @@ static int read_pair(struct bt_tls_material *material, bool *out_changed, struct
 {
 	struct bt_strbuf certificate = {0};
 	struct bt_strbuf key = {0};
-	int code = load_one(&material->config->certificate, &certificate, err);
+	int code = load_one(material->config->user.certificate_data,
+		material->config->user.certificate_file, &certificate, err);
 
 	if (code == 0) {
-		code = load_one(&material->config->key, &key, err);
+		code = load_one(material->config->user.key_data, material->config->user.key_file,
+			&key, err);
 	}
 	if (code == 0) {
 		code = bt_client_pem_check_pair(
@@ -96,11 +100,12 @@ static int load_pair(struct bt_tls_material *material, struct berth_error *err)
 	struct berth_error cause = BERTH_ERROR_INIT;
 	bool changed;
 
-	if (!is_present(&config->certificate) || !is_present(&config->key)) {
+	if (!is_present(config->user.certificate_data, config->user.certificate_file) ||
+		!is_present(config->user.key_data, config->user.key_file)) {
 		return 0;
 	}
 	material->pair_is_watched =
-		config->certificate.data.data == NULL && config->key.data.data == NULL;
+		config->user.certificate_data.data == NULL && config->user.key_data.data == NULL;
 	if (material->pair_is_watched) {
 		(void)stamp_pair(material);
 	}
@@ -158,7 +163,8 @@ static bool read_ca(struct bt_tls_material *material)
 	struct berth_error cause = BERTH_ERROR_INIT;
 	struct bt_strbuf pem = {0};
 	bool changed = false;
-	int code = load_one(&material->config->ca, &pem, &cause);
+	int code = load_one(
+		material->config->cluster.ca_data, material->config->cluster.ca_file, &pem, &cause);
 
 	if (code == 0 && pem.length == 0) {
 		BT_LOG_TEXT(BT_LOG_SEVERITY_WARNING, "CA file empty, skipping transport rotation");
@@ -168,7 +174,7 @@ static bool read_ca(struct bt_tls_material *material)
 	}
 	if (code != 0) {
 		BT_LOG_ERROR(berth_error_message(&cause), "Loading CA file failed",
-			BT_LOG_STR("file", material->config->ca.file));
+			BT_LOG_STR("file", material->config->cluster.ca_file));
 		berth_error_finish(&cause);
 	}
 	if (changed) {
@@ -189,13 +195,15 @@ int bt_tls_material_load(struct bt_tls_material *material, const struct bt_clien
 		.pair_check_ns = now_ns + CHECK_NS,
 		.ca_refreshed_ns = now_ns,
 	};
-	if (config->is_tls && is_present(&config->ca) && config->insecure) {
+	if (config->is_tls && is_present(config->cluster.ca_data, config->cluster.ca_file) &&
+		config->cluster.insecure) {
 		code = bt_error_set(err, BERTH_ERR_INVALID,
 			"specifying a root certificates file with the insecure flag is not "
 			"allowed");
-	} else if (config->is_tls && is_present(&config->ca)) {
+	} else if (config->is_tls && is_present(config->cluster.ca_data, config->cluster.ca_file)) {
 		material->has_ca = true;
-		code = load_one(&config->ca, &material->ca, err);
+		code = load_one(
+			config->cluster.ca_data, config->cluster.ca_file, &material->ca, err);
 		if (code == 0 && material->ca.length != 0) {
 			code = bt_client_pem_check_roots(bt_strbuf_str(&material->ca), err);
 		}
@@ -222,7 +230,7 @@ enum bt_tls_change bt_tls_material_refresh(struct bt_tls_material *material, int
 		}
 		material->pair_changed |= pair_changed;
 	}
-	if (material->has_ca && material->config->ca.data.data == NULL &&
+	if (material->has_ca && material->config->cluster.ca_data.data == NULL &&
 		now_ns - material->ca_refreshed_ns >= CHECK_NS) {
 		material->ca_refreshed_ns = now_ns;
 		ca_changed = read_ca(material);
@@ -233,7 +241,7 @@ enum bt_tls_change bt_tls_material_refresh(struct bt_tls_material *material, int
 struct bt_http_client_tls bt_tls_material_view(const struct bt_tls_material *material)
 {
 	const struct bt_client_config *config = material->config;
-	struct bt_http_client_tls view = {.insecure = config->insecure};
+	struct bt_http_client_tls view = {.insecure = config->cluster.insecure};
 
 	if (material->has_ca) {
 		view.ca = bt_strbuf_str(&material->ca);
@@ -242,8 +250,8 @@ struct bt_http_client_tls bt_tls_material_view(const struct bt_tls_material *mat
 		view.certificate = bt_strbuf_str(&material->certificate);
 		view.key = bt_strbuf_str(&material->key);
 	}
-	if (config->tls_server_name.length != 0) {
-		view.server_name = config->tls_server_name;
+	if (config->cluster.tls_server_name.length != 0) {
+		view.server_name = config->cluster.tls_server_name;
 	}
 	return view;
 }

@@ -38,13 +38,13 @@ static void transport_apply_tls(struct bt_transport *transport, bool cut)
 
 static int start_run(struct bt_transport *transport, bool is_refresh, struct berth_error *err)
 {
-	const struct bt_client_exec *exec = transport->config->exec;
+	const struct bt_kubeconfig_exec *exec = transport->config->user.exec;
 	struct bt_strbuf info = {0};
 	bool is_terminal = isatty(STDIN_FILENO) == 1;
-	bool interactive = is_terminal && exec->interactive_mode != BT_EXEC_INTERACTIVE_NEVER;
+	bool interactive = is_terminal && !bt_str_equal_c(exec->interactive_mode, "Never");
 
 	/* Spec 13 section 6.5, run() step 1. */
-	if (!is_terminal && exec->interactive_mode == BT_EXEC_INTERACTIVE_ALWAYS) {
+	if (!is_terminal && bt_str_equal_c(exec->interactive_mode, "Always")) {
 		return bt_error_set(err, BERTH_ERR_STATE,
 			"exec plugin cannot support interactive mode: standard input is not a "
 			"terminal");
@@ -91,12 +91,12 @@ static int end_run(struct bt_transport *transport, int64_t now_ns, struct berth_
 			"%s\n\nIt looks like you are trying to use a client-go credential plugin "
 			"that is not installed.\n\n%.*s",
 			berth_error_message(&plain),
-			BT_STR_ARG(transport->config->exec->install_hint));
+			BT_STR_ARG(transport->config->user.exec->install_hint));
 		berth_error_finish(&plain);
 	}
 	if (code == 0) {
 		code = bt_exec_credential_read(
-			output, transport->config->exec->api_version, &credential, err);
+			output, transport->config->user.exec->api_version, &credential, err);
 	}
 	if (code == 0) {
 		code = bt_authorization_set_token(&transport->authorization, credential.token, err);
@@ -397,12 +397,12 @@ int bt_transport_create(const struct bt_transport_options *options,
 	if (code == 0) {
 		code = bt_tls_material_load(&transport->tls, config, now_ns, err);
 	}
-	if (code == 0 && config->exec != NULL) {
+	if (code == 0 && config->user.exec != NULL) {
 		/* the plugin is not used if there are other credentials */
 		transport->exec.active = config->is_tls &&
 			!bt_authorization_is_set(&transport->authorization) &&
 			!transport->tls.has_pair && transport->tls.pair_error.code == 0;
-		code = bt_exec_check_version(config->exec, err);
+		code = bt_exec_check_version(config->user.exec, err);
 	}
 	struct bt_strbuf proxy = {0};
 	if (code == 0) {
@@ -411,7 +411,7 @@ int bt_transport_create(const struct bt_transport_options *options,
 		if (options->connect_timeout_ns != 0) {
 			http.connect_timeout_ns = options->connect_timeout_ns;
 		}
-		bt_strbuf_append_str(&proxy, config->proxy_url);
+		bt_strbuf_append_str(&proxy, config->cluster.proxy_url);
 		http.proxy_url = proxy.length != 0 ? bt_strbuf_c(&proxy) : NULL;
 		code = bt_http_client_create(transport->loop, &http, &transport->streams, err);
 		if (code == 0) {

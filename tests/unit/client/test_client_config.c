@@ -186,9 +186,9 @@ START_TEST(test_client_config__edge_13_06_token_and_user_name)
 		"[token basicAuth], only one is allowed");
 	config = parsed_entry("{server: 'https://h'}",
 		"{token: t, client-certificate-data: aGVsbG8=, client-key-data: aGVsbG8=}");
-	expect_str(config.token, "t");
-	expect_str(config.certificate.data, "hello");
-	expect_str(config.key.data, "hello");
+	expect_str(config.user.token, "t");
+	expect_str(config.user.certificate_data, "hello");
+	expect_str(config.user.key_data, "hello");
 	bt_client_config_finish(&config);
 }
 END_TEST
@@ -253,12 +253,12 @@ START_TEST(test_client_config__edge_13_12_master_replaces_server_and_name)
 	struct bt_client_config config = parsed(text, "/etc/k/conf", "https://new:1");
 
 	expect_str(config.base_url, "https://new:1");
-	expect_str(config.server, "https://new:1");
-	ck_assert_uint_eq(config.tls_server_name.length, 0);
-	expect_str(config.token, "t");
+	expect_str(config.cluster.server, "https://new:1");
+	ck_assert_uint_eq(config.cluster.tls_server_name.length, 0);
+	expect_str(config.user.token, "t");
 	bt_client_config_finish(&config);
 	config = parsed(text, "/etc/k/conf", "");
-	expect_str(config.tls_server_name, "old");
+	expect_str(config.cluster.tls_server_name, "old");
 	bt_client_config_finish(&config);
 	bt_free(text);
 	config = parsed("", "", "127.0.0.1:8080");
@@ -281,17 +281,17 @@ START_TEST(test_client_config__edge_13_13_relative_paths)
 		"{tokenFile: t, exec: {command: ./p.sh, apiVersion: "
 		"client.authentication.k8s.io/v1, interactiveMode: Never}}");
 	config = parsed(text, conf, NULL);
-	expect_str(config.ca.file, pem);
+	expect_str(config.cluster.ca_file, pem);
 	expect_str(config.base_url, "https://h");
-	ck_assert_int_eq(strncmp(config.token_file.data, folder, strlen(folder)), 0);
-	ck_assert(bt_str_has_suffix(config.exec->command, BT_STR("/p.sh")));
-	ck_assert_int_eq(strncmp(config.exec->command.data, folder, strlen(folder)), 0);
+	ck_assert_int_eq(strncmp(config.user.token_file.data, folder, strlen(folder)), 0);
+	ck_assert(bt_str_has_suffix(config.user.exec->command, BT_STR("/p.sh")));
+	ck_assert_int_eq(strncmp(config.user.exec->command.data, folder, strlen(folder)), 0);
 	bt_client_config_finish(&config);
 	bt_free(text);
 	config = parsed_entry("{server: h}",
 		"{exec: {command: p.sh, apiVersion: client.authentication.k8s.io/v1, "
 		"interactiveMode: Never}}");
-	expect_str(config.exec->command, "p.sh");
+	expect_str(config.user.exec->command, "p.sh");
 	bt_client_config_finish(&config);
 	remove_file(pem);
 	bt_free(conf);
@@ -314,12 +314,12 @@ START_TEST(test_client_config__edge_13_14_interactive_mode)
 	config = parsed_entry("{server: h}",
 		"{exec: {command: p, apiVersion: client.authentication.k8s.io/v1beta1, args: [a, "
 		"b], env: [{name: E, value: v}], installHint: hint, provideClusterInfo: true}}");
-	ck_assert_int_eq(config.exec->interactive_mode, BT_EXEC_INTERACTIVE_IF_AVAILABLE);
-	ck_assert_uint_eq(config.exec->args.count, 2);
-	expect_str(config.exec->env.items[0].key, "E");
-	expect_str(config.exec->env.items[0].value, "v");
-	expect_str(config.exec->install_hint, "hint");
-	ck_assert(config.exec->provide_cluster_info);
+	expect_str(config.user.exec->interactive_mode, ""); /* like IfAvailable */
+	ck_assert_uint_eq(config.user.exec->args.count, 2);
+	expect_str(config.user.exec->env.items[0].name, "E");
+	expect_str(config.user.exec->env.items[0].value, "v");
+	expect_str(config.user.exec->install_hint, "hint");
+	ck_assert(config.user.exec->provide_cluster_info);
 	bt_client_config_finish(&config);
 }
 END_TEST
@@ -361,9 +361,9 @@ START_TEST(test_client_config__impersonation)
 	struct bt_client_config config = parsed_entry("{server: h}",
 		"{as: jane, as-uid: u1, as-groups: [g1, g2], as-user-extra: {k: [a, b], l: [c]}}");
 
-	expect_str(config.impersonate, "jane");
-	expect_str(config.impersonate_uid, "u1");
-	ck_assert_uint_eq(config.impersonate_groups.count, 2);
+	expect_str(config.user.as, "jane");
+	expect_str(config.user.as_uid, "u1");
+	ck_assert_uint_eq(config.user.as_groups.count, 2);
 	ck_assert_uint_eq(config.impersonate_extra.count, 3);
 	expect_str(config.impersonate_extra.items[1].key, "k");
 	expect_str(config.impersonate_extra.items[1].value, "b");
@@ -423,7 +423,7 @@ START_TEST(test_client_config__names_and_unknown_fields)
 		"conf", NULL);
 
 	expect_str(config.base_url, "https://h");
-	expect_str(config.proxy_url, "socks5://p:1");
+	expect_str(config.cluster.proxy_url, "socks5://p:1");
 	bt_client_config_finish(&config);
 }
 END_TEST
@@ -499,7 +499,7 @@ START_TEST(test_client_config__a_pipe)
 	(void)kill(writer, SIGKILL); /* if the pipe was not read */
 	(void)waitpid(writer, NULL, 0);
 	ck_assert_msg(code == 0, "%s", berth_error_message(&err));
-	expect_str(config.token, "t");
+	expect_str(config.user.token, "t");
 	bt_client_config_finish(&config);
 	bt_free(text);
 	(void)unlink(input.kubeconfig);
@@ -523,8 +523,8 @@ START_TEST(test_client_config__in_cluster)
 	set_variables("10.0.0.1", "443");
 	ck_assert_int_eq(bt_client_config_load(&input, &config, NULL), 0);
 	expect_str(config.base_url, "https://10.0.0.1:443");
-	expect_str(config.token_file, token);
-	ck_assert_uint_eq(config.ca.file.length, 0);
+	expect_str(config.user.token_file, token);
+	ck_assert_uint_eq(config.cluster.ca_file.length, 0);
 	expect_log("Neither --kubeconfig nor --master was specified.  Using the inClusterConfig.  "
 		   "This might not work.\n");
 	expect_log("Expected to load root CA config from ");
