@@ -23,7 +23,8 @@
 #define RETRY_MAX_NS (1000 * BT_NS_PER_SECOND)
 
 struct bt_lease_candidate {
-	struct bt_lease_candidate_options options;
+	struct bt_leader_election_options options;
+	struct bt_str identity;
 	struct bt_reflector *reflector;
 	struct bt_rest_call *call;
 	bool is_pinged;      /* the control plane requests a renewal, which was not sent yet */
@@ -32,10 +33,15 @@ struct bt_lease_candidate {
 	int64_t retry_ns;    /* pause after the last failure; 0: no failure */
 };
 
-static struct bt_str now_text(struct bt_lease_candidate *candidate, struct bt_arena *arena)
+static int64_t wall_now_ns(const struct bt_leader_election_options *options)
 {
-	return bt_micro_time_text(
-		arena, candidate->options.wall_now_ns(candidate->options.wall_context));
+	return options->wall_now_ns != NULL ? options->wall_now_ns(options->wall_context)
+					    : bt_clock_wall_ns();
+}
+
+static struct bt_str now_text(const struct bt_lease_candidate *candidate, struct bt_arena *arena)
+{
+	return bt_micro_time_text(arena, wall_now_ns(&candidate->options));
 }
 
 static void candidate_answered(
@@ -67,7 +73,7 @@ static void send_candidate(struct bt_lease_candidate *candidate, const char *met
 		.method = method,
 		.path = path,
 		.resource = BT_STR("leasecandidates"),
-		.name = candidate->options.identity,
+		.name = candidate->identity,
 		.content_type = bt_rest_encode_body(candidate->options.client, value, &body),
 		.handler = {.context = candidate, .done = candidate_answered},
 	};
@@ -93,23 +99,25 @@ static int64_t renew_candidate(void *context, int64_t now_ns)
 	if (now_ns < candidate->retry_at_ns) {
 		return candidate->retry_at_ns;
 	}
-	const struct bt_object *object = bt_reflector_find(
-		candidate->reflector, BT_STR("kube-system"), candidate->options.identity);
+	const struct bt_object *object =
+		bt_reflector_find(candidate->reflector, BT_STR("kube-system"), candidate->identity);
 	if (object == NULL) {
 		/*
 		 * If due_ns is set, a POST has succeeded, and the watch will report the object. If
 		 * the object is deleted, changed() sets due_ns to 0, so that it is created again.
 		 */
 		if (candidate->due_ns == 0 || candidate->retry_at_ns != 0) {
-			const struct bt_lease_candidate_options *options = &candidate->options;
+			const struct bt_versions *versions = candidate->options.versions;
 			struct bt_arena arena = {0};
 			const struct bt_json_value *value = bt_json_put(&arena, NULL,
 				"{" CANDIDATE_TYPE ", metadata: {name: %s, namespace: "
 				"'kube-system'}, spec: {leaseName: 'kube-scheduler', renewTime: "
 				"%s, binaryVersion: %s, emulationVersion: %s, strategy: "
 				"'OldestEmulationVersion'}}",
-				options->identity, now_text(candidate, &arena),
-				options->binary_version, options->emulation_version);
+				candidate->identity, now_text(candidate, &arena),
+				bt_versions_binary(versions),
+				bt_arena_printf(
+					&arena, "1.%d.0", versions->release.emulated_minor));
 			send_candidate(candidate, "POST", BT_STR(COLLECTION), value);
 			bt_arena_finish(&arena);
 		}
@@ -119,7 +127,7 @@ static int64_t renew_candidate(void *context, int64_t now_ns)
 		struct bt_strbuf path = {0};
 		struct bt_json_value *value = parse_candidate(object, &arena);
 		bt_strbuf_append_c(&path, COLLECTION "/");
-		bt_rest_append_segment(&path, candidate->options.identity);
+		bt_rest_append_segment(&path, candidate->identity);
 		candidate->is_pinged = false;
 		bt_json_put(&arena, value, "{" CANDIDATE_TYPE ", spec: {renewTime: %s}}",
 			now_text(candidate, &arena));
@@ -155,13 +163,14 @@ static void synced(void *context)
 }
 
 struct bt_lease_candidate *bt_lease_candidate_create(
-	const struct bt_lease_candidate_options *options)
+	const struct bt_leader_election_options *options)
 {
 	struct bt_lease_candidate *candidate = bt_calloc(1, sizeof(*candidate));
 	struct bt_strbuf selector = {0};
 	candidate->options = *options;
+	candidate->identity = bt_str_from(options->identity);
 	bt_strbuf_append_c(&selector, "metadata.name=");
-	bt_strbuf_append_str(&selector, options->identity);
+	bt_strbuf_append_str(&selector, candidate->identity);
 	struct bt_reflector_options reflector = {
 		.client = options->client,
 		.loop = options->loop,
@@ -201,9 +210,7 @@ void bt_lease_candidate_destroy(struct bt_lease_candidate *candidate)
 
 struct bt_leader_election {
 	struct bt_leader_election_options options;
-	char *identity;                  /* owned, like all texts here */
-	struct bt_strbuf binary_version; /* "1.36.2" */
-	struct bt_strbuf emulation_version;
+	char *identity;                   /* owned, like all texts here */
 	struct bt_strbuf lock;            /* "namespace/name" */
 	struct bt_strbuf collection_path; /* ".../leases" */
 	struct bt_strbuf lease_path;
@@ -218,17 +225,10 @@ struct bt_leader_election {
 	bool has_reported_stop;
 };
 
-static int64_t wall_now_ns(void *context)
-{
-	const struct bt_leader_election *election = context;
-	const struct bt_leader_election_options *options = &election->options;
-	return options->wall_now_ns != NULL ? options->wall_now_ns(options->wall_context)
-					    : bt_clock_wall_ns();
-}
-
 static struct bt_elector_time now_of(struct bt_leader_election *election)
 {
-	return (struct bt_elector_time){bt_clock_boot_ns(), wall_now_ns(election) / BT_NS_PER_US};
+	return (struct bt_elector_time){
+		bt_clock_boot_ns(), wall_now_ns(&election->options) / BT_NS_PER_US};
 }
 
 static void call_soon(const struct bt_leader_election *election)
@@ -461,12 +461,7 @@ int bt_leader_election_create(const struct bt_leader_election_options *options,
 	struct bt_leader_election *election = bt_calloc(1, sizeof(*election));
 	election->options = *options;
 	election->identity = bt_strndup(options->identity, strlen(options->identity));
-	if (options->versions != NULL) {
-		bt_strbuf_append_str(
-			&election->binary_version, bt_versions_binary(options->versions));
-		bt_strbuf_printf(&election->emulation_version, "1.%d.0",
-			options->versions->release.emulated_minor);
-	}
+	election->options.identity = election->identity;
 	bt_strbuf_append_str(&election->lock, config->resource_namespace);
 	bt_strbuf_append_char(&election->lock, '/');
 	bt_strbuf_append_str(&election->lock, config->resource_name);
@@ -532,27 +527,13 @@ void bt_leader_election_destroy(struct bt_leader_election *election)
 	bt_strbuf_finish(&election->collection_path);
 	bt_strbuf_finish(&election->lease_path);
 	bt_free(election->identity);
-	bt_strbuf_finish(&election->binary_version);
-	bt_strbuf_finish(&election->emulation_version);
 	bt_free(election);
 }
 
 void bt_leader_election_start(struct bt_leader_election *election)
 {
-	const struct bt_leader_election_options *options = &election->options;
-	if (options->coordinated && election->candidate == NULL) {
-		struct bt_lease_candidate_options candidate = {
-			.client = options->client,
-			.loop = options->loop,
-			.prng = options->prng,
-			.streaming = options->streaming,
-			.identity = bt_str_from(election->identity),
-			.binary_version = bt_strbuf_str(&election->binary_version),
-			.emulation_version = bt_strbuf_str(&election->emulation_version),
-			.wall_now_ns = wall_now_ns,
-			.wall_context = election,
-		};
-		election->candidate = bt_lease_candidate_create(&candidate);
+	if (election->options.coordinated && election->candidate == NULL) {
+		election->candidate = bt_lease_candidate_create(&election->options);
 	}
 	bt_elector_start(&election->elector);
 	call_soon(election);

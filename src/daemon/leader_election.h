@@ -37,7 +37,7 @@ struct bt_leader_election_options {
 	const char *identity;                           /* copied */
 	bool coordinated;                               /* gate CoordinatedLeaderElection */
 	bool streaming;                                 /* result of bt_daemon_streams_lists */
-	const struct bt_versions *versions; /* read if coordinated; borrowed for the call */
+	const struct bt_versions *versions;             /* read if coordinated; borrowed */
 	struct bt_metrics *metrics;
 	struct bt_leader_election_handler handler;
 	int64_t (*wall_now_ns)(void *context); /* for records; NULL: wall clock */
@@ -71,21 +71,12 @@ BT_MUST_USE int bt_leader_election_make_identity(struct bt_strbuf *out, struct b
  */
 struct bt_lease_candidate;
 
-struct bt_lease_candidate_options {
-	struct bt_rest_client *client;
-	struct bt_loop *loop;
-	struct bt_prng *prng;
-	struct bt_str identity; /* name of the LeaseCandidate; borrowed, like the versions */
-	struct bt_str binary_version;
-	struct bt_str emulation_version;
-	bool streaming; /* result of bt_daemon_streams_lists */
-	int64_t (*wall_now_ns)(void *context);
-	void *wall_context;
-};
-
-/** Create the candidate and start its requests. */
+/**
+ * Create the candidate and start its requests. Uses the members client, loop, prng, identity
+ * (borrowed: the name of the LeaseCandidate), streaming, versions and wall_now_ns.
+ */
 BT_MUST_USE struct bt_lease_candidate *bt_lease_candidate_create(
-	const struct bt_lease_candidate_options *options);
+	const struct bt_leader_election_options *options);
 /** Stop the renewals; the LeaseCandidate object stays in the API. NULL accepted. */
 void bt_lease_candidate_destroy(struct bt_lease_candidate *candidate);
 #endif

@@ -21,6 +21,7 @@ struct world {
 	struct bt_rest_client *client;
 	struct bt_prng prng;
 	struct bt_lease_candidate *candidate;
+	struct bt_versions versions;
 	const char *items;
 	struct bt_strbuf list;
 	struct bt_strbuf writes; /* "METHOD path\nbody\n" */
@@ -91,13 +92,13 @@ static void world_init(struct world *world, const char *items, bool streaming)
 	};
 	ck_assert_int_eq(bt_rest_client_create(&rest, &world->client, NULL), 0);
 	bt_strbuf_finish(&url);
-	struct bt_lease_candidate_options options = {
+	world->versions = bt_versions_default();
+	struct bt_leader_election_options options = {
 		.client = world->client,
 		.loop = world->loop,
 		.prng = &world->prng,
-		.identity = BT_STR("vm_1"),
-		.binary_version = BT_STR("1.36.2"),
-		.emulation_version = BT_STR("1.36.0"),
+		.identity = "vm_1",
+		.versions = &world->versions,
 		.streaming = streaming,
 		.wall_now_ns = wall_now_ns,
 	};
