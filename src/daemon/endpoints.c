@@ -259,9 +259,13 @@ static int listen_on(struct bt_endpoints *endpoints, struct berth_error *err)
 		.both_families = true,
 		.share_port = serving->permit_port_sharing,
 		.serve_later = true,
+		.tls = {.cipher_suites = serving->cipher_suites.items,
+			.cipher_suite_count = serving->cipher_suites.count,
+			.curves = serving->curve_preferences.items,
+			.curve_count = serving->curve_preferences.count},
 		.ask_client_certificate = true,
 	};
-	int result = bt_serving_tls_options(endpoints->serving, &options.tls, err);
+	int result = bt_tls_version_parse(serving->min_tls_version, &options.tls.min_version, err);
 	if (result != 0) {
 		return result;
 	}

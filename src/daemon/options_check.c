@@ -361,14 +361,15 @@ int bt_serving_check(const struct bt_daemon_options *options, struct berth_error
 		return 0; /* no server is built */
 	}
 	for (uint32_t i = 0; i < serving->cipher_suites.count && code == 0; i++) {
-		const char *name = serving->cipher_suites.items[i].data;
+		struct bt_str name = serving->cipher_suites.items[i];
 		bool is_insecure = false;
 		if (!bt_tls_cipher_suite_is_known(name, &is_insecure)) {
 			code = bt_error_set(err, BERTH_ERR_INVALID,
-				"Cipher suite %s not supported or doesn't exist", name);
+				"Cipher suite %.*s not supported or doesn't exist",
+				BT_STR_ARG(name));
 		} else if (is_insecure) {
 			BT_LOG_TEXT(BT_LOG_SEVERITY_WARNING,
-				"Use of insecure cipher '%s' detected.", name);
+				"Use of insecure cipher '%.*s' detected.", BT_STR_ARG(name));
 		}
 	}
 	if (code == 0) {

@@ -6,7 +6,6 @@
 
 #include "base/alloc.h"
 #include "base/log.h"
-#include "base/vec.h"
 #include "client/file.h"
 #include "net/certificate.h"
 #include "net/file_replace.h"
@@ -15,8 +14,8 @@
 
 /** A certificate, its key, and their files. */
 struct pair {
-	char *certificate_file; /* owned; NULL: self-signed, not read from a file */
-	char *key_file;
+	const char *certificate_file; /* NULL: self-signed, not read from a file */
+	const char *key_file;
 	bool is_sni;
 	struct bt_client_file_stamp certificate_stamp;
 	struct bt_client_file_stamp key_stamp;
@@ -29,15 +28,8 @@ struct bt_serving_tls {
 	struct pair *pairs; /* the default pair first */
 	uint32_t pair_count;
 	struct bt_http_sni_pair *sni; /* for all pairs but the first */
-	BT_VEC(const char *) names;   /* owned texts: the names of all `sni` */
-	BT_VEC(const char *) suites;
-	BT_VEC(uint32_t) curves;
+	struct bt_arena arena;        /* of the names of files */
 };
-
-static char *copy_text(struct bt_str text)
-{
-	return bt_strndup(text.data != NULL ? text.data : "", text.length);
-}
 
 /** Returns true if a file has changed since the last successful read. */
 static bool pair_has_changed(const struct pair *pair)
@@ -146,16 +138,15 @@ static int make_pair(const struct bt_serving_options *options, int64_t now_secon
 }
 
 /** Use <cert-dir>/kube-scheduler.crt and .key; create both if neither exists. */
-static int pair_of_folder(const struct bt_serving_options *options, struct pair *pair,
-	int64_t now_seconds, struct berth_error *err)
+static int pair_of_folder(struct bt_serving_tls *serving, struct pair *pair, int64_t now_seconds,
+	struct berth_error *err)
 {
+	const struct bt_serving_options *options = serving->options;
 	struct bt_certificate_pair pem = {.key = {0}};
 	const char *folder = options->cert_dir.data;
-	struct bt_strbuf path = {0};
-	bt_strbuf_printf(&path, "%s/kube-scheduler.crt", folder);
-	pair->certificate_file = bt_strbuf_steal(&path);
-	bt_strbuf_printf(&path, "%s/kube-scheduler.key", folder);
-	pair->key_file = bt_strbuf_steal(&path);
+	pair->certificate_file =
+		bt_arena_printf(&serving->arena, "%s/kube-scheduler.crt", folder).data;
+	pair->key_file = bt_arena_printf(&serving->arena, "%s/kube-scheduler.key", folder).data;
 	bool has_certificate = access(pair->certificate_file, F_OK) == 0;
 	bool has_key = access(pair->key_file, F_OK) == 0;
 	int result = 0;
@@ -183,21 +174,22 @@ static int pair_of_folder(const struct bt_serving_options *options, struct pair 
 			   : bt_error_wrap(err, result, "error creating self-signed certificates");
 }
 
-static int first_pair(const struct bt_serving_options *options, struct pair *pair,
-	int64_t now_seconds, struct berth_error *err)
+static int first_pair(struct bt_serving_tls *serving, int64_t now_seconds, struct berth_error *err)
 {
+	const struct bt_serving_options *options = serving->options;
+	struct pair *pair = &serving->pairs[0];
 	bool has_changed;
 	if (options->cert_file.length != 0 || options->key_file.length != 0) {
 		if (options->cert_file.length == 0 || options->key_file.length == 0) {
 			return bt_error_set(
 				err, BERTH_ERR_INVALID, "missing filename for serving cert");
 		}
-		pair->certificate_file = copy_text(options->cert_file);
-		pair->key_file = copy_text(options->key_file);
+		pair->certificate_file = options->cert_file.data;
+		pair->key_file = options->key_file.data;
 		return pair_read(pair, &has_changed, err);
 	}
 	if (options->cert_dir.length != 0) {
-		int result = pair_of_folder(options, pair, now_seconds, err);
+		int result = pair_of_folder(serving, pair, now_seconds, err);
 		return result != 0 ? result : pair_read(pair, &has_changed, err);
 	}
 	int result = make_pair(options, now_seconds, &pair->pem, err);
@@ -217,31 +209,15 @@ int bt_serving_tls_create(const struct bt_serving_options *options, int64_t now_
 	serving->pair_count = options->sni.count + 1;
 	serving->pairs = BT_NEW_ARRAY(struct pair, serving->pair_count);
 	serving->sni = BT_NEW_ARRAY(struct bt_http_sni_pair, options->sni.count);
-	for (uint32_t i = 0; i < options->sni.count; i++) {
-		const bt_str_list *names = &options->sni.items[i].names;
-		for (uint32_t j = 0; j < names->count; j++) {
-			bt_vec_push(&serving->names, copy_text(names->items[j]));
-		}
-	}
-	/* `names` is complete and does not move any more, so pointers into it stay valid. */
-	const char **next = serving->names.items;
-	for (uint32_t i = 0; i < options->sni.count; i++) {
-		serving->sni[i].names = next;
-		serving->sni[i].name_count = options->sni.items[i].names.count;
-		next += options->sni.items[i].names.count;
-	}
-	for (uint32_t i = 0; i < options->cipher_suites.count; i++) {
-		bt_vec_push(&serving->suites, options->cipher_suites.items[i].data);
-	}
-	for (uint32_t i = 0; i < options->curve_preferences.count; i++) {
-		bt_vec_push(&serving->curves, (uint32_t)options->curve_preferences.items[i]);
-	}
-	int result = first_pair(options, &serving->pairs[0], now_seconds, err);
+	int result = first_pair(serving, now_seconds, err);
 	for (uint32_t i = 0; i < options->sni.count && result == 0; i++) {
+		const struct bt_sni_certificate *sni = &options->sni.items[i];
 		struct pair *pair = &serving->pairs[i + 1];
 		pair->is_sni = true;
-		pair->certificate_file = copy_text(options->sni.items[i].certificate_file);
-		pair->key_file = copy_text(options->sni.items[i].key_file);
+		pair->certificate_file = bt_arena_str(&serving->arena, sni->certificate_file).data;
+		pair->key_file = bt_arena_str(&serving->arena, sni->key_file).data;
+		serving->sni[i].names = sni->names.items;
+		serving->sni[i].name_count = sni->names.count;
 		result = pair_read(pair, &has_changed, err);
 	}
 	if (result != 0) {
@@ -260,16 +236,9 @@ void bt_serving_tls_destroy(struct bt_serving_tls *serving)
 	for (uint32_t i = 0; i < serving->pair_count; i++) {
 		struct pair *pair = &serving->pairs[i];
 		bt_certificate_pair_finish(&pair->pem);
-		bt_free(pair->certificate_file);
-		bt_free(pair->key_file);
 		bt_free(pair->complaint);
 	}
-	for (uint32_t i = 0; i < serving->names.count; i++) {
-		bt_free((void *)(uintptr_t)serving->names.items[i]);
-	}
-	bt_vec_finish(&serving->names);
-	bt_vec_finish(&serving->suites);
-	bt_vec_finish(&serving->curves);
+	bt_arena_finish(&serving->arena);
 	bt_free(serving->sni);
 	bt_free(serving->pairs);
 	bt_free(serving);
@@ -289,22 +258,4 @@ void bt_serving_tls_certificates(
 		.sni = serving->sni,
 		.sni_count = serving->pair_count - 1,
 	};
-}
-
-int bt_serving_tls_options(
-	struct bt_serving_tls *serving, struct bt_tls_options *out_options, struct berth_error *err)
-{
-	struct bt_tls_options options = {
-		.cipher_suites = serving->suites.items,
-		.cipher_suite_count = serving->suites.count,
-		.curves = serving->curves.items,
-		.curve_count = serving->curves.count,
-	};
-	int result =
-		bt_tls_version_parse(serving->options->min_tls_version, &options.min_version, err);
-	if (result != 0) {
-		return result;
-	}
-	*out_options = options;
-	return 0;
 }

@@ -22,12 +22,6 @@ void bt_serving_tls_destroy(struct bt_serving_tls *serving);
 void bt_serving_tls_certificates(
 	const struct bt_serving_tls *serving, struct bt_http_certificates *out_certificates);
 /**
- * Set minimum version, cipher suites and curves. out_options borrows from serving. bt_serving_check
- * has already warned of insecure cipher suites.
- */
-BT_MUST_USE int bt_serving_tls_options(struct bt_serving_tls *serving,
-	struct bt_tls_options *out_options, struct berth_error *err);
-/**
  * Check the files, and read files that have changed. is_due: read all files, even if they look
  * unchanged. Returns whether a pair has changed. On an error, which is logged, the old pair stays.
  */

@@ -35,10 +35,10 @@ struct bt_tls_options {
 	 * IANA names, such as "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256"; count 0: the default suites.
 	 * The names apply to TLS 1.2 and older; all suites of TLS 1.3 are always offered.
 	 */
-	const char *const *cipher_suites;
+	const struct bt_str *cipher_suites;
 	uint32_t cipher_suite_count;
 	/** Ids of the IANA registry of supported groups, in order; count 0: the default curves. */
-	const uint32_t *curves;
+	const int32_t *curves;
 	uint32_t curve_count;
 };
 
@@ -46,7 +46,7 @@ struct bt_tls_options {
 BT_MUST_USE int bt_tls_version_parse(
 	struct bt_str text, enum bt_tls_version *out_version, struct berth_error *err);
 /** Returns true if upstream accepts the name; *out_is_insecure: upstream logs a warning. */
-bool bt_tls_cipher_suite_is_known(const char *name, bool *out_is_insecure);
+bool bt_tls_cipher_suite_is_known(struct bt_str name, bool *out_is_insecure);
 /**
  * Appends the priority string. BERTH_ERR_INVALID: `Cipher suite X not supported or doesn't exist`,
  * or GnuTLS supports none of the suites. GnuTLS selects key exchange, cipher and MAC separately, so
@@ -95,7 +95,7 @@ struct bt_http_sni_pair {
 	const char *certificate_pem; /* includes the chain */
 	const char *key_pem;
 	/** "example.org", "*.example.org"; count 0: the names in the certificate. */
-	const char *const *names;
+	const struct bt_str *names;
 	uint32_t name_count;
 };
 

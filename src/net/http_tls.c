@@ -65,7 +65,7 @@ static const struct suite suites[] = {
 
 /** IANA's registry of supported groups, as far as GnuTLS supports them. */
 static const struct {
-	uint32_t id;
+	int32_t id;
 	const char *name;
 } groups[] = {
 	{23, "SECP256R1"},
@@ -101,17 +101,17 @@ int bt_tls_version_parse(
 	return bt_error_set_quoted(err, BERTH_ERR_INVALID, "unknown tls version ", text, "");
 }
 
-static const struct suite *find_suite(const char *name)
+static const struct suite *find_suite(struct bt_str name)
 {
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(suites); i++) {
-		if (strcmp(suites[i].name, name) == 0) {
+		if (bt_str_equal_c(name, suites[i].name)) {
 			return &suites[i];
 		}
 	}
 	return NULL;
 }
 
-bool bt_tls_cipher_suite_is_known(const char *name, bool *out_is_insecure)
+bool bt_tls_cipher_suite_is_known(struct bt_str name, bool *out_is_insecure)
 {
 	const struct suite *suite = find_suite(name);
 	if (suite == NULL) {
@@ -143,8 +143,8 @@ static int add_suites(const struct bt_tls_options *options, struct bt_strbuf *ou
 		const struct suite *suite = find_suite(options->cipher_suites[i]);
 		if (suite == NULL) {
 			return bt_error_set(err, BERTH_ERR_INVALID,
-				"Cipher suite %s not supported or doesn't exist",
-				options->cipher_suites[i]);
+				"Cipher suite %.*s not supported or doesn't exist",
+				BT_STR_ARG(options->cipher_suites[i]));
 		}
 		if (suite->key_exchange != NULL) {
 			*out_has_old = true;
@@ -284,7 +284,8 @@ static int fill_pair(struct bt_http_tls_pair *pair, const struct bt_http_sni_pai
 		}
 	}
 	for (uint32_t i = 0; i < source->name_count; i++) {
-		bt_strbuf_append(&pair->names, source->names[i], strlen(source->names[i]) + 1);
+		bt_strbuf_append_str(&pair->names, source->names[i]);
+		bt_strbuf_append_char(&pair->names, '\0');
 	}
 	return 0;
 }

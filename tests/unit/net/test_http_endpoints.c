@@ -318,7 +318,8 @@ END_TEST
 START_TEST(test_http_endpoints__names_and_new_certificates)
 {
 	static const char *const own_names[] = {"own.example"};
-	static const char *const patterns[] = {"*.wild.example", "plain.example"};
+	static const struct bt_str patterns[] = {
+		BT_STR_INIT("*.wild.example"), BT_STR_INIT("plain.example")};
 	struct site site = {.url = ""};
 	struct bt_certificate_pair ca = {0};
 	struct bt_certificate_pair own = {0};

@@ -68,10 +68,10 @@ static bool offers(const struct bt_tls_options *options, const char *what)
 
 START_TEST(test_tls_options__offers)
 {
-	static const char *const one[] = {"TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384"};
-	static const char *const old[] = {"TLS_RSA_WITH_AES_128_CBC_SHA"};
-	static const char *const new_only[] = {"TLS_AES_128_GCM_SHA256"};
-	static const uint32_t curves[] = {24, 4588};
+	static const struct bt_str one[] = {BT_STR_INIT("TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384")};
+	static const struct bt_str old[] = {BT_STR_INIT("TLS_RSA_WITH_AES_128_CBC_SHA")};
+	static const struct bt_str new_only[] = {BT_STR_INIT("TLS_AES_128_GCM_SHA256")};
+	static const int32_t curves[] = {24, 4588};
 	struct bt_tls_options options = {.min_version = BT_TLS_VERSION_DEFAULT};
 	ck_assert(offers(&options, "TLS1.3") && offers(&options, "TLS1.2"));
 	ck_assert(!offers(&options, "TLS1.1") && !offers(&options, "RSA"));
@@ -101,9 +101,9 @@ END_TEST
 
 START_TEST(test_tls_options__unknown)
 {
-	static const char *const names[] = {
-		"TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384", "TLS_NULL_WITH_NULL_NULL"};
-	static const uint32_t curves[] = {4588};
+	static const struct bt_str names[] = {BT_STR_INIT("TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384"),
+		BT_STR_INIT("TLS_NULL_WITH_NULL_NULL")};
+	static const int32_t curves[] = {4588};
 	struct bt_tls_options options = {.cipher_suites = names, .cipher_suite_count = 2};
 	struct bt_strbuf text = {0};
 	struct berth_error err = BERTH_ERROR_INIT;
@@ -120,7 +120,7 @@ START_TEST(test_tls_options__unknown)
 	bt_strbuf_finish(&text);
 	ck_assert(bt_tls_cipher_suite_is_known(names[0], &is_insecure));
 	ck_assert(!is_insecure);
-	ck_assert(bt_tls_cipher_suite_is_known("TLS_RSA_WITH_RC4_128_SHA", &is_insecure));
+	ck_assert(bt_tls_cipher_suite_is_known(BT_STR("TLS_RSA_WITH_RC4_128_SHA"), &is_insecure));
 	ck_assert(is_insecure);
 	ck_assert(!bt_tls_cipher_suite_is_known(names[1], &is_insecure));
 }
