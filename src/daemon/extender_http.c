@@ -29,20 +29,7 @@ struct bt_extender_http {
 	BT_VEC(struct carrier) carriers;
 };
 
-/** PEM texts of a tlsConfig; inline data takes precedence over files. */
-struct pem {
-	struct bt_strbuf ca;
-	struct bt_strbuf certificate;
-	struct bt_strbuf key;
-};
-
-static void pem_finish(struct pem *pem)
-{
-	bt_strbuf_finish(&pem->ca);
-	bt_strbuf_finish(&pem->certificate);
-	bt_strbuf_finish_wiped(&pem->key);
-}
-
+/* Inline data takes precedence over files. */
 static int read_pem(
 	struct bt_str data, struct bt_str file, struct bt_strbuf *out, struct berth_error *err)
 {
@@ -60,35 +47,32 @@ static int read_pem(
 	return result;
 }
 
-static struct bt_str text_or_absent(const struct bt_strbuf *buffer)
-{
-	return buffer->length != 0 ? bt_strbuf_str(buffer) : (struct bt_str){NULL, 0};
-}
-
 static int create_client(struct bt_extender_http *extenders,
 	const struct bt_config_extender *config, struct bt_http_client **out_client,
 	struct berth_error *err)
 {
 	struct bt_http_client_options options = BT_HTTP_CLIENT_OPTIONS_INIT;
-	struct pem pem = {.ca = {.length = 0}};
+	struct bt_strbuf texts[3] = {{0}};
+	int result = 0;
 	options.follow_redirects = true;
 	if (config->tls_config != NULL) {
 		const struct bt_config_extender_tls *tls = config->tls_config;
-		int result = read_pem(tls->ca_data, tls->ca_file, &pem.ca, err);
-		if (result == 0) {
-			result = read_pem(tls->cert_data, tls->cert_file, &pem.certificate, err);
-		}
-		if (result == 0) {
-			result = read_pem(tls->key_data, tls->key_file, &pem.key, err);
-		}
-		if (result < 0) {
-			pem_finish(&pem);
-			return result;
+		const struct {
+			struct bt_str data;
+			struct bt_str file;
+			struct bt_str *out;
+		} parts[] = {
+			{tls->ca_data, tls->ca_file, &options.tls.ca},
+			{tls->cert_data, tls->cert_file, &options.tls.certificate},
+			{tls->key_data, tls->key_file, &options.tls.key},
+		};
+		for (size_t i = 0; i < BT_ARRAY_LENGTH(parts) && result == 0; i++) {
+			result = read_pem(parts[i].data, parts[i].file, &texts[i], err);
+			if (texts[i].length != 0) {
+				*parts[i].out = bt_strbuf_str(&texts[i]);
+			}
 		}
 		options.tls.insecure = tls->insecure;
-		options.tls.ca = text_or_absent(&pem.ca);
-		options.tls.certificate = text_or_absent(&pem.certificate);
-		options.tls.key = text_or_absent(&pem.key);
 		if (tls->server_name.length != 0) {
 			options.tls.server_name = tls->server_name;
 		}
@@ -97,11 +81,15 @@ static int create_client(struct bt_extender_http *extenders,
 	 * Upstream quirk, spec 11b section 9.1: without a CA the server's certificate is not
 	 * verified.
 	 */
-	if (config->enable_https && pem.ca.length == 0) {
+	if (config->enable_https && options.tls.ca.length == 0) {
 		options.tls.insecure = true;
 	}
-	int result = bt_http_client_create(extenders->options.loop, &options, out_client, err);
-	pem_finish(&pem);
+	if (result == 0) {
+		result = bt_http_client_create(extenders->options.loop, &options, out_client, err);
+	}
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(texts); i++) {
+		bt_strbuf_finish_wiped(&texts[i]);
+	}
 	return result;
 }
 

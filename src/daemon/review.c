@@ -266,11 +266,9 @@ static void start_review(struct bt_reviewer *reviewer, const unsigned char *dige
 	bt_arena_init(&review->arena, 512);
 	bt_vec_push(&reviewer->reviews, review);
 	bt_map_insert(&reviewer->by_digest, digest_hash(digest), review->index);
-	struct bt_json_value *document = bt_json_new(arena, BT_JSON_OBJECT);
-	bt_json_set_c(arena, document, "kind", reviewer->options.kind);
-	bt_json_set_c(arena, document, "apiVersion", reviewer->options.api_version);
-	bt_json_set_value(arena, document, "metadata", bt_json_new(arena, BT_JSON_OBJECT));
-	bt_json_set_value(arena, document, "spec", bt_json_clone(arena, spec, false));
+	const struct bt_json_value *document =
+		bt_json_put(arena, NULL, "{kind: %c, apiVersion: %c, metadata: {}, spec: %t}",
+			reviewer->options.kind, reviewer->options.api_version, spec);
 	review->content_type =
 		bt_rest_encode_body(reviewer->options.client, document, &review->body);
 	review->delay_ns = FIRST_DELAY_NS;
