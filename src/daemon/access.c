@@ -354,13 +354,12 @@ static bool try_certificate(struct bt_access_check *check, const struct shown *s
 	return true;
 }
 
-static struct bt_str first_value(
-	const struct bt_http_exchange *exchange, const struct bt_trust_names *names)
+static struct bt_str first_value(const struct bt_http_exchange *exchange, const bt_str_list *names)
 {
 	struct bt_strbuf name = {0};
 	struct bt_str value = {0};
-	for (uint32_t i = 0; i < names->names.count && value.length == 0; i++) {
-		bt_strbuf_set(&name, names->names.items[i]);
+	for (uint32_t i = 0; i < names->count && value.length == 0; i++) {
+		bt_strbuf_set(&name, names->items[i]);
 		value = bt_http_header(exchange, bt_strbuf_c(&name));
 	}
 	bt_strbuf_finish(&name);
@@ -402,16 +401,16 @@ static void take_extra(void *context, struct bt_str name, struct bt_str value)
 static bool try_front(struct bt_access_check *check, const struct shown *shown)
 {
 	const struct bt_trust *trust = check->access->trust;
-	const struct bt_trust_names *allowed = &trust->lists[BT_TRUST_ALLOWED_NAMES];
-	const struct bt_trust_names *groups = &trust->lists[BT_TRUST_GROUP];
-	const struct bt_trust_names *prefixes = &trust->lists[BT_TRUST_EXTRA_PREFIX];
+	const bt_str_list *allowed = &trust->lists[BT_TRUST_ALLOWED_NAMES];
+	const bt_str_list *groups = &trust->lists[BT_TRUST_GROUP];
+	const bt_str_list *prefixes = &trust->lists[BT_TRUST_EXTRA_PREFIX];
 	struct bt_certificate_subject subject = {.uid = BT_STR_INIT("")};
 	if (!verify(check, shown, trust->front.authorities, &subject)) {
 		return false;
 	}
-	bool is_allowed = allowed->names.count == 0;
-	for (uint32_t i = 0; i < allowed->names.count && !is_allowed; i++) {
-		is_allowed = bt_str_equal(allowed->names.items[i], subject.common_name);
+	bool is_allowed = allowed->count == 0;
+	for (uint32_t i = 0; i < allowed->count && !is_allowed; i++) {
+		is_allowed = bt_str_equal(allowed->items[i], subject.common_name);
 	}
 	if (!is_allowed) {
 		struct bt_strbuf text = {0};
@@ -430,12 +429,12 @@ static bool try_front(struct bt_access_check *check, const struct shown *shown)
 	caller->name = bt_arena_str(check->arena, name);
 	caller->uid = bt_arena_str(
 		check->arena, first_value(shown->exchange, &trust->lists[BT_TRUST_UID]));
-	for (uint32_t i = 0; i < groups->names.count; i++) {
-		bt_strbuf_set(&header, groups->names.items[i]);
+	for (uint32_t i = 0; i < groups->count; i++) {
+		bt_strbuf_set(&header, groups->items[i]);
 		bt_http_each_header(shown->exchange, bt_strbuf_c(&header), take_group, check);
 	}
-	for (uint32_t i = 0; i < prefixes->names.count; i++) {
-		struct extra_walk walk = {check, prefixes->names.items[i]};
+	for (uint32_t i = 0; i < prefixes->count; i++) {
+		struct extra_walk walk = {check, prefixes->items[i]};
 		bt_http_each_header_prefixed(shown->exchange, walk.prefix, take_extra, &walk);
 	}
 	bt_strbuf_finish(&header);

@@ -39,7 +39,7 @@ static int set_bundle(struct bt_trust *trust, struct bt_trust_bundle *bundle, st
 
 /** Parse data[key], the text of a JSON array of strings; a missing key leaves the list empty. */
 static int read_names(struct bt_trust *trust, const struct bt_json_value *data, const char *key,
-	struct bt_trust_names *names, struct berth_error *err)
+	bt_str_list *names, struct berth_error *err)
 {
 	struct bt_json_value *list = NULL;
 	struct bt_str text = bt_json_find_str(data, key);
@@ -53,23 +53,16 @@ static int read_names(struct bt_trust *trust, const struct bt_json_value *data, 
 	if (list->type != BT_JSON_ARRAY) {
 		return bt_error_set(err, BERTH_ERR_INVALID, "%s: not a list", key);
 	}
+	names->items = BT_ARENA_NEW_ARRAY(&trust->arena, struct bt_str, list->count);
 	for (uint32_t i = 0; i < list->count; i++) {
 		if (list->elements[i]->type != BT_JSON_STRING) {
 			/* not skipped: an empty list of allowed names allows every name */
 			return bt_error_set(
 				err, BERTH_ERR_INVALID, "%s: element %u is not a string", key, i);
 		}
-		bt_vec_push(&names->names, list->elements[i]->text);
+		names->items[names->count++] = list->elements[i]->text;
 	}
 	return 0;
-}
-
-static void reset_lists(struct bt_trust *trust)
-{
-	for (size_t i = 0; i < BT_TRUST__LISTS; i++) {
-		bt_vec_finish(&trust->lists[i].names);
-	}
-	bt_arena_reset(&trust->arena);
 }
 
 /** Apply the data of the ConfigMap, except what flags set. data NULL: there is no ConfigMap. */
@@ -90,7 +83,8 @@ static int set_trust(
 		result = result == 0 ? 0 : bt_error_wrap(err, result, "%s", key);
 	}
 	if (result == 0 && !trust->is_flagged) {
-		reset_lists(trust);
+		memset(trust->lists, 0, sizeof(trust->lists));
+		bt_arena_reset(&trust->arena);
 		for (size_t i = 0; i < BT_TRUST__LISTS && result == 0; i++) {
 			result = read_names(trust, data, keys[i], &trust->lists[i], err);
 		}
@@ -279,9 +273,7 @@ int bt_trust_create(const struct bt_endpoints_options *options, uint64_t seed,
 			[BT_TRUST_ALLOWED_NAMES] = &flags->requestheader_allowed_names,
 		};
 		for (size_t i = 0; i < BT_TRUST__LISTS; i++) {
-			for (uint32_t k = 0; k < lists[i]->count; k++) {
-				bt_vec_push(&trust->lists[i].names, lists[i]->items[k]);
-			}
+			trust->lists[i] = *lists[i];
 		}
 	}
 	if (trust->client.path.length != 0) {
@@ -312,7 +304,6 @@ void bt_trust_destroy(struct bt_trust *trust)
 		bt_rest_cancel(trust->call);
 	}
 	berth_error_finish(&trust->read_error);
-	reset_lists(trust);
 	bt_arena_finish(&trust->arena);
 	bt_certificate_authorities_destroy(trust->client.authorities);
 	bt_certificate_authorities_destroy(trust->front.authorities);

@@ -13,10 +13,6 @@
 #include "daemon/endpoints.h"
 #include "net/certificate.h"
 
-struct bt_trust_names {
-	BT_VEC(struct bt_str) names;
-};
-
 /** The headers and names by which requests of a front proxy are recognized. */
 enum bt_trust_list {
 	BT_TRUST_USERNAME,
@@ -38,14 +34,14 @@ struct bt_trust_bundle {
 };
 
 struct bt_trust {
-	struct bt_trust_bundle client; /* CA certificates of clients */
-	struct bt_trust_bundle front;  /* CA certificates of front proxies */
-	struct bt_trust_names lists[BT_TRUST__LISTS];
-	bool has_changed; /* a CA bundle changed; the owner resets the flag */
+	struct bt_trust_bundle client;      /* CA certificates of clients */
+	struct bt_trust_bundle front;       /* CA certificates of front proxies */
+	bt_str_list lists[BT_TRUST__LISTS]; /* borrowed from the flags, or in `arena` */
+	bool has_changed;                   /* a CA bundle changed; the owner resets the flag */
 
 	const struct bt_endpoints_options *options; /* private from here */
 	struct bt_prng prng;
-	struct bt_arena arena; /* of the texts in lists */
+	struct bt_arena arena; /* of `lists` from the ConfigMap */
 	bool is_flagged;       /* `lists` and `front` come from flags, not from the ConfigMap */
 	struct bt_reflector *reflector; /* of the ConfigMap; NULL: not watched */
 	struct bt_rest_call *call;      /* of the first read */
