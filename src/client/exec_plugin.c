@@ -181,21 +181,21 @@ struct bt_exec_run {
 	struct berth_error err; /* why the child failed to start or was killed */
 };
 
+/** A NULL-terminated list of texts for posix_spawn. */
 struct texts {
-	BT_VEC(char *) list; /* NULL-terminated; entries are owned */
+	struct bt_arena *arena;
+	BT_VEC(char *) list;
 };
 
 static void push_text(struct texts *texts, struct bt_str text)
 {
-	bt_vec_push(&texts->list, bt_strndup(text.data != NULL ? text.data : "", text.length));
-}
+	char *copy = bt_arena_alloc_bytes(texts->arena, (size_t)text.length + 1);
 
-static void texts_finish(struct texts *texts)
-{
-	for (uint32_t i = 0; i < texts->list.count; i++) {
-		bt_free(texts->list.items[i]);
+	if (text.length != 0) {
+		memcpy(copy, text.data, text.length);
 	}
-	bt_vec_finish(&texts->list);
+	copy[text.length] = '\0';
+	bt_vec_push(&texts->list, copy);
 }
 
 /*
@@ -214,13 +214,8 @@ static bool is_replaced(const struct bt_kubeconfig_exec *exec, uint32_t first, s
 
 static void push_variable(struct texts *out, struct bt_str name, struct bt_str value)
 {
-	struct bt_strbuf text = {0};
-
-	bt_strbuf_append_str(&text, name);
-	bt_strbuf_append_char(&text, '=');
-	bt_strbuf_append_str(&text, value);
-	push_text(out, bt_strbuf_str(&text));
-	bt_strbuf_finish_wiped(&text);
+	push_text(
+		out, bt_arena_printf(out->arena, "%.*s=%.*s", BT_STR_ARG(name), BT_STR_ARG(value)));
 }
 
 static void make_environment(
@@ -346,8 +341,9 @@ static int spawn(
 {
 	posix_spawn_file_actions_t actions;
 	posix_spawnattr_t attributes;
-	struct texts arguments = {0};
-	struct texts environment = {0};
+	struct bt_arena arena = {0};
+	struct texts arguments = {.arena = &arena};
+	struct texts environment = {.arena = &arena};
 	int code = posix_spawn_file_actions_init(&actions);
 
 	if (code != 0) {
@@ -367,8 +363,9 @@ static int spawn(
 			code = posix_spawn(&run->pid, path, &actions, &attributes,
 				arguments.list.items, environment.list.items);
 		}
-		texts_finish(&arguments);
-		texts_finish(&environment);
+		bt_vec_finish(&arguments.list);
+		bt_vec_finish(&environment.list);
+		bt_arena_finish_wiped(&arena);
 		(void)posix_spawnattr_destroy(&attributes); /* cannot fail */
 	}
 	(void)posix_spawn_file_actions_destroy(&actions); /* cannot fail */

@@ -141,6 +141,7 @@ static void free_call(struct bt_rest_call *call)
 	bt_vec_push(&client->free_slots, call->slot);
 	bt_strbuf_finish(&call->error_body);
 	bt_free(call->previous);
+	bt_arena_finish(&call->arena);
 	bt_free(call);
 }
 
@@ -226,54 +227,35 @@ static int64_t send_due_calls(void *context, int64_t now_ns)
 	return next_ns;
 }
 
-static struct bt_str copy_text(char **at, struct bt_str text)
-{
-	char *start = *at;
+/* Bytes for the texts of a usual request, without its body. */
+#define TEXT_BYTES 256
 
-	if (text.length != 0) {
-		memcpy(start, text.data, text.length);
-	}
-	start[text.length] = '\0';
-	*at += (size_t)text.length + 1;
-	return (struct bt_str){start, text.length};
-}
-
-/* Allocates a call with copies of the request's texts, each zero-terminated. */
 static struct bt_rest_call *new_call(
 	struct bt_rest_client *client, const struct bt_rest_request *request)
 {
-	struct bt_str method = bt_str_from(request->method);
-	struct bt_str timeout = request->is_watch ? BT_STR("") : client->timeout_query;
-	size_t size = sizeof(struct bt_rest_call) + 9 + (size_t)method.length +
-		request->path.length + request->query.length + timeout.length +
-		request->resource.length + request->name.length + request->content_type.length +
-		request->accept.length + request->body.length;
-	struct bt_rest_call *call = bt_calloc(1, size);
-	char *at = (char *)(call + 1);
-	struct bt_str added;
+	struct bt_rest_call *call = BT_NEW(struct bt_rest_call);
+	struct bt_arena *arena = &call->arena;
+	bool has_timeout = !request->is_watch && client->timeout_query.length != 0;
 
+	bt_arena_init(arena, (size_t)request->body.length + TEXT_BYTES);
 	call->client = client;
 	call->handler = request->handler;
 	call->may_send = request->may_send;
 	call->is_watch = request->is_watch;
-	while (call->verb < VERB_COUNT - 1 && !bt_str_equal_c(method, verbs[call->verb])) {
+	call->method = bt_arena_str(arena, bt_str_from(request->method)).data;
+	while (call->verb < VERB_COUNT - 1 && strcmp(call->method, verbs[call->verb]) != 0) {
 		call->verb++;
 	}
-	call->method = copy_text(&at, method).data;
-	call->path = copy_text(&at, request->path);
-	call->query = copy_text(&at, request->query);
-	if (timeout.length != 0) {
-		/* replace the zero after the query by '&' and continue there */
-		at[-1] = '&';
-		added = copy_text(&at, timeout);
-		call->query.length += 1 + added.length;
-		call->query = request->query.length != 0 ? call->query : added;
-	}
-	call->resource = copy_text(&at, request->resource);
-	call->name = copy_text(&at, request->name);
-	call->content_type = copy_text(&at, request->content_type);
-	call->accept = copy_text(&at, request->accept);
-	call->body = copy_text(&at, request->body);
+	call->path = bt_arena_str(arena, request->path);
+	call->query = has_timeout
+		? bt_arena_printf(arena, "%.*s%s%.*s", BT_STR_ARG(request->query),
+			  request->query.length != 0 ? "&" : "", BT_STR_ARG(client->timeout_query))
+		: bt_arena_str(arena, request->query);
+	call->resource = bt_arena_str(arena, request->resource);
+	call->name = bt_arena_str(arena, request->name);
+	call->content_type = bt_arena_str(arena, request->content_type);
+	call->accept = bt_arena_str(arena, request->accept);
+	call->body = bt_arena_str(arena, request->body);
 	return call;
 }
 

@@ -48,7 +48,7 @@ struct bt_rest_call {
 	char *previous;              /* owned; error of the previous attempt; NULL: none */
 	struct bt_rest_call *prior;  /* previous in the queue */
 	struct bt_rest_call *next;
-	/* Followed by the request's texts. */
+	struct bt_arena arena; /* of the request's texts */
 };
 
 /* Metric cells of one verb. */

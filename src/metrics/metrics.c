@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/arena.h"
 #include "base/map.h"
 #include "base/shortest.h"
 #include "base/vec.h"
@@ -31,11 +32,12 @@ struct bt_metric {
 	struct bt_map by_values;                  /* index in series */
 };
 
-/** The allowed values of one label. All texts are owned. */
+/** The allowed values of one label. */
 struct bt_metric_allow_list {
-	char *metric;
-	char *label;
-	BT_VEC(char *) values;
+	struct bt_str metric;
+	struct bt_str label;
+	struct bt_str *values;
+	uint32_t value_count;
 };
 
 struct bt_metric_collector {
@@ -46,7 +48,8 @@ struct bt_metric_collector {
 struct bt_metrics {
 	BT_VEC(struct bt_metric *) families; /* owned; sorted by name */
 	BT_VEC(struct bt_metric_collector) collectors;
-	BT_VEC(char *) disabled; /* owned names */
+	struct bt_arena arena; /* of the texts in the next two members */
+	BT_VEC(struct bt_str) disabled;
 	BT_VEC(struct bt_metric_allow_list) allow_lists;
 	struct bt_metric *registered_total; /* NULL: families are not counted */
 	struct bt_metric *disabled_total;
@@ -90,16 +93,6 @@ struct bt_metrics *bt_metrics_create(void)
 	return metrics;
 }
 
-static void allow_list_finish(struct bt_metric_allow_list *list)
-{
-	for (uint32_t i = 0; i < list->values.count; i++) {
-		bt_free(list->values.items[i]);
-	}
-	bt_vec_finish(&list->values);
-	bt_free(list->metric);
-	bt_free(list->label);
-}
-
 void bt_metrics_destroy(struct bt_metrics *metrics)
 {
 	if (metrics == NULL) {
@@ -118,14 +111,9 @@ void bt_metrics_destroy(struct bt_metrics *metrics)
 	}
 	bt_vec_finish(&metrics->families);
 	bt_vec_finish(&metrics->collectors);
-	for (uint32_t i = 0; i < metrics->disabled.count; i++) {
-		bt_free(metrics->disabled.items[i]);
-	}
 	bt_vec_finish(&metrics->disabled);
-	for (uint32_t i = 0; i < metrics->allow_lists.count; i++) {
-		allow_list_finish(&metrics->allow_lists.items[i]);
-	}
 	bt_vec_finish(&metrics->allow_lists);
+	bt_arena_finish(&metrics->arena);
 	bt_free(metrics);
 }
 
@@ -144,7 +132,7 @@ static uint32_t family_position(const struct bt_metrics *metrics, const char *na
 static bool is_disabled(const struct bt_metrics *metrics, const char *name)
 {
 	for (uint32_t i = 0; i < metrics->disabled.count; i++) {
-		if (strcmp(metrics->disabled.items[i], name) == 0) {
+		if (bt_str_equal_c(metrics->disabled.items[i], name)) {
 			return true;
 		}
 	}
@@ -228,12 +216,12 @@ static struct bt_str allowed_value(
 	for (uint32_t i = 0; i < metrics->allow_lists.count; i++) {
 		const struct bt_metric_allow_list *list = &metrics->allow_lists.items[i];
 
-		if (strcmp(list->metric, metric->description.name) != 0 ||
-			strcmp(list->label, metric->description.labels[label]) != 0) {
+		if (!bt_str_equal_c(list->metric, metric->description.name) ||
+			!bt_str_equal_c(list->label, metric->description.labels[label])) {
 			continue;
 		}
-		for (uint32_t j = 0; j < list->values.count; j++) {
-			if (bt_str_equal_c(value, list->values.items[j])) {
+		for (uint32_t j = 0; j < list->value_count; j++) {
+			if (bt_str_equal(value, list->values[j])) {
 				return value;
 			}
 		}
@@ -378,37 +366,36 @@ void bt_metrics_reset(struct bt_metrics *metrics)
 
 void bt_metrics_disable(struct bt_metrics *metrics, struct bt_str name)
 {
-	char *copy = bt_strndup(name.data, name.length);
+	struct bt_str copy = bt_arena_str(&metrics->arena, name);
 	bool found;
-	uint32_t position = family_position(metrics, copy, &found);
+	uint32_t position = family_position(metrics, copy.data, &found);
 
 	if (found) {
 		metrics->families.items[position]->is_disabled = true;
 	}
-	if (is_disabled(metrics, copy)) {
-		bt_free(copy);
-		return;
+	if (!is_disabled(metrics, copy.data)) {
+		bt_vec_push(&metrics->disabled, copy);
 	}
-	bt_vec_push(&metrics->disabled, copy);
 }
 
 void bt_metrics_allow_values(struct bt_metrics *metrics, struct bt_str name, struct bt_str label,
 	const struct bt_str *values, uint32_t count)
 {
+	struct bt_arena *arena = &metrics->arena;
 	struct bt_metric_allow_list list = {
-		.metric = bt_strndup(name.data, name.length),
-		.label = bt_strndup(label.data, label.length),
+		.metric = bt_arena_str(arena, name),
+		.label = bt_arena_str(arena, label),
+		.values = BT_ARENA_NEW_ARRAY(arena, struct bt_str, count),
+		.value_count = count,
 	};
 
 	for (uint32_t i = 0; i < count; i++) {
-		bt_vec_push(&list.values, bt_strndup(values[i].data, values[i].length));
+		list.values[i] = bt_arena_str(arena, values[i]);
 	}
 	for (uint32_t i = 0; i < metrics->allow_lists.count; i++) {
 		struct bt_metric_allow_list *earlier = &metrics->allow_lists.items[i];
 
-		if (strcmp(earlier->metric, list.metric) == 0 &&
-			strcmp(earlier->label, list.label) == 0) {
-			allow_list_finish(earlier);
+		if (bt_str_equal(earlier->metric, name) && bt_str_equal(earlier->label, label)) {
 			*earlier = list;
 			return;
 		}
