@@ -11,6 +11,7 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
+#include "base/vec.h"
 #include "net/datum.h"
 
 #define DAY_SECONDS INT64_C(86400)
@@ -448,13 +449,6 @@ static int check_chain(const struct bt_certificate_authorities *authorities, str
 			: "x509: certificate signed by unknown authority");
 }
 
-/** State while the subject's attributes are read. */
-struct reading {
-	struct bt_arena *arena;
-	struct bt_certificate_subject subject;
-	uint32_t organizations_max;
-};
-
 /* Compares without the terminating zero byte, which GnuTLS counts in the size. */
 static bool has_oid(const gnutls_x509_ava_st *part, const char *oid)
 {
@@ -462,66 +456,45 @@ static bool has_oid(const gnutls_x509_ava_st *part, const char *oid)
 	return length == strlen(oid) && memcmp(part->oid.data, oid, length) == 0;
 }
 
-static struct bt_str copy_text(struct reading *reading, const gnutls_x509_ava_st *part)
+/*
+ * Returns whether the value is a text that is not empty. UTF-8 and the one-byte string types are
+ * accepted; other string types are not used in practice.
+ */
+static bool is_text(const gnutls_x509_ava_st *part)
 {
-	char *copy = bt_arena_alloc_bytes(reading->arena, part->value.size + 1U);
-	memcpy(copy, part->value.data, part->value.size);
-	copy[part->value.size] = '\0';
-	struct bt_str text = {copy, part->value.size};
-	return text;
-}
-
-static void take_part(struct reading *reading, const gnutls_x509_ava_st *part)
-{
-	struct bt_certificate_subject *subject = &reading->subject;
-	/*
-	 * Accept UTF-8 and the one-byte string types; other string types are not used in practice.
-	 */
-	if (part->value.size == 0 ||
-		!((part->value_tag == TAG_UTF8 || part->value_tag == TAG_PRINTABLE ||
-			  part->value_tag == TAG_IA5) &&
-			memchr(part->value.data, '\0', part->value.size) == NULL)) {
-		return;
-	}
-	/* If common name or uid occurs several times, the last value counts. */
-	if (has_oid(part, GNUTLS_OID_X520_COMMON_NAME)) {
-		subject->common_name = copy_text(reading, part);
-	} else if (has_oid(part, OID_UID)) {
-		subject->uid = copy_text(reading, part);
-	} else if (has_oid(part, GNUTLS_OID_X520_ORGANIZATION_NAME) &&
-		subject->organizations.count < reading->organizations_max) {
-		subject->organizations.items[subject->organizations.count++] =
-			copy_text(reading, part);
-	}
-}
-
-/* Visits all attributes of the subject and returns their number; reading NULL: only counts. */
-static uint32_t walk_subject(gnutls_x509_dn_t subject, struct reading *reading)
-{
-	gnutls_x509_ava_st part;
-	uint32_t count = 0;
-	for (int rdn = 0; gnutls_x509_dn_get_rdn_ava(subject, rdn, 0, &part) == 0; rdn++) {
-		for (int i = 0; gnutls_x509_dn_get_rdn_ava(subject, rdn, i, &part) == 0; i++) {
-			count++;
-			if (reading != NULL) {
-				take_part(reading, &part);
-			}
-		}
-	}
-	return count;
+	return part->value.size != 0 &&
+		(part->value_tag == TAG_UTF8 || part->value_tag == TAG_PRINTABLE ||
+			part->value_tag == TAG_IA5) &&
+		memchr(part->value.data, '\0', part->value.size) == NULL;
 }
 
 static struct bt_certificate_subject read_subject(gnutls_x509_dn_t name, struct bt_arena *arena)
 {
-	struct reading reading = {
-		.arena = arena,
-		.subject = {.common_name = BT_STR(""), .uid = BT_STR("")},
-		.organizations_max = walk_subject(name, NULL),
-	};
-	reading.subject.organizations.items =
-		bt_arena_alloc(arena, (reading.organizations_max + 1) * sizeof(struct bt_str));
-	(void)walk_subject(name, &reading); /* second walk: fills the array */
-	return reading.subject;
+	struct bt_certificate_subject subject = {.common_name = BT_STR(""), .uid = BT_STR("")};
+	BT_VEC(struct bt_str) organizations = {0};
+	gnutls_x509_ava_st part;
+	for (int rdn = 0; gnutls_x509_dn_get_rdn_ava(name, rdn, 0, &part) == 0; rdn++) {
+		for (int i = 0; gnutls_x509_dn_get_rdn_ava(name, rdn, i, &part) == 0; i++) {
+			if (!is_text(&part)) {
+				continue;
+			}
+			struct bt_str text = bt_arena_str(arena,
+				(struct bt_str){(const char *)part.value.data, part.value.size});
+			/* If common name or uid occurs several times, the last value counts. */
+			if (has_oid(&part, GNUTLS_OID_X520_COMMON_NAME)) {
+				subject.common_name = text;
+			} else if (has_oid(&part, OID_UID)) {
+				subject.uid = text;
+			} else if (has_oid(&part, GNUTLS_OID_X520_ORGANIZATION_NAME)) {
+				bt_vec_push(&organizations, text);
+			}
+		}
+	}
+	subject.organizations.items = bt_arena_copy_array(
+		arena, organizations.items, organizations.count, 0, sizeof(struct bt_str));
+	subject.organizations.count = organizations.count;
+	bt_vec_finish(&organizations);
+	return subject;
 }
 
 int bt_certificate_verify_client(const struct bt_certificate_authorities *authorities,

@@ -453,8 +453,6 @@ static int start_daemon(struct bt_http_server *server, const struct bt_http_serv
 		{MHD_OPTION_HTTPS_PRIORITIES, 0, NULL},
 		{MHD_OPTION_END, 0, NULL},
 	};
-	char *certificate = NULL;
-	char *key = NULL;
 	struct bt_strbuf priorities = {0};
 	if (options->certificate_pem != NULL) {
 		int result = bt_tls_priorities(&options->tls, &priorities, err);
@@ -464,11 +462,9 @@ static int start_daemon(struct bt_http_server *server, const struct bt_http_serv
 			return result;
 		}
 		flags |= MHD_USE_TLS;
-		certificate =
-			bt_strndup(options->certificate_pem, strlen(options->certificate_pem));
-		key = bt_strndup(options->key_pem, strlen(options->key_pem));
-		tls[0].ptr_value = certificate;
-		tls[1].ptr_value = key;
+		/* libmicrohttpd only reads the texts, during the start */
+		tls[0].ptr_value = (void *)(uintptr_t)options->certificate_pem;
+		tls[1].ptr_value = (void *)(uintptr_t)options->key_pem;
 		tls[2].ptr_value = priorities.data;
 		items[BT_ARRAY_LENGTH(items) - 2].option = MHD_OPTION_ARRAY;
 		items[BT_ARRAY_LENGTH(items) - 2].ptr_value = tls;
@@ -478,8 +474,6 @@ static int start_daemon(struct bt_http_server *server, const struct bt_http_serv
 		server, MHD_OPTION_NOTIFY_COMPLETED, on_completed, server,
 		MHD_OPTION_NOTIFY_CONNECTION, on_connection, server, MHD_OPTION_UNESCAPE_CALLBACK,
 		keep_escapes, server, MHD_OPTION_ARRAY, items, MHD_OPTION_END);
-	bt_free(certificate);
-	bt_free(key);
 	bt_strbuf_finish(&priorities);
 	if (server->daemon == NULL) {
 		/*
