@@ -12,14 +12,9 @@
 /** The maximum size of a manifest in bytes. */
 #define MANIFEST_BYTES_MAX (UINT32_C(1) << 20)
 
-/** "metric,label" and the allowed values, separated by commas. */
-struct allow_rule {
-	struct bt_str key;
-	struct bt_str values;
-};
-
+/** Pairs of "metric,label" and the allowed values, separated by commas. */
 struct allow_rules {
-	struct allow_rule *items;
+	struct bt_str_pair *items;
 	uint32_t count;
 };
 
@@ -50,7 +45,7 @@ static bool describe_bad_keys(const struct allow_rules *rules, struct bt_strbuf 
 			bt_json_begin_object(&writer);
 			for (uint32_t k = 0; k < rules->count; k++) {
 				bt_json_write(&writer, "%s: %s", rules->items[k].key,
-					rules->items[k].values);
+					rules->items[k].value);
 			}
 			bt_json_end_object(&writer);
 			bt_strbuf_append_c(out,
@@ -71,7 +66,7 @@ static void use_rules(struct bt_daemon_options *options, const struct allow_rule
 		BT_ARENA_NEW_ARRAY(arena, struct bt_allowed_label, rules->count);
 	for (uint32_t i = 0; i < rules->count; i++) {
 		struct bt_str key = rules->items[i].key;
-		struct bt_str rest = rules->items[i].values;
+		struct bt_str rest = rules->items[i].value;
 		struct bt_str value;
 		items[i].metric = bt_str_cut(&key, ',');
 		items[i].label = key;
@@ -98,14 +93,14 @@ static int read_rules(struct bt_str json, struct bt_arena *arena, struct allow_r
 		return bt_error_set(err, BERTH_ERR_INVALID, "not a map");
 	}
 	out_rules->count = value->type == BT_JSON_OBJECT ? value->count : 0;
-	out_rules->items = BT_ARENA_NEW_ARRAY(arena, struct allow_rule, out_rules->count);
+	out_rules->items = BT_ARENA_NEW_ARRAY(arena, struct bt_str_pair, out_rules->count);
 	for (uint32_t i = 0; i < out_rules->count; i++) {
 		const struct bt_json_member *member = &value->members[i];
 		if (member->value->type != BT_JSON_STRING) {
 			return bt_error_set(err, BERTH_ERR_INVALID, "%.*s is not a string",
 				BT_STR_ARG(member->name));
 		}
-		out_rules->items[i] = (struct allow_rule){bt_arena_str(arena, member->name),
+		out_rules->items[i] = (struct bt_str_pair){bt_arena_str(arena, member->name),
 			bt_arena_str(arena, member->value->text)};
 	}
 	return 0;
@@ -186,11 +181,11 @@ void bt_metrics_flags_take(struct bt_daemon_options *options,
 	}
 	bt_strbuf_finish(&all);
 	struct allow_rules rules = {
-		BT_ARENA_NEW_ARRAY(&options->arena, struct allow_rule, allowed->list.count),
+		BT_ARENA_NEW_ARRAY(&options->arena, struct bt_str_pair, allowed->list.count),
 		allowed->list.count};
 	struct bt_strbuf bad = {0};
 	for (uint32_t i = 0; i < rules.count; i++) {
-		rules.items[i] = (struct allow_rule){
+		rules.items[i] = (struct bt_str_pair){
 			allowed->list.items[i].text, allowed->list.items[i].second};
 	}
 	if (rules.count > 1) {

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <zlib.h>
 
+#include "base/alloc.h"
+#include "base/assert.h"
 #include "base/log.h"
 #include "codec/json.h"
 #include "daemon/klog.h"
@@ -134,7 +136,8 @@ static uint32_t parse_quality(struct bt_str text)
 
 void bt_accept_parse(struct bt_accept *accept, struct bt_str header)
 {
-	while (header.length != 0 && accept->clauses.count < BT_ACCEPT_CLAUSES_MAX) {
+	accept->count = 0;
+	while (header.length != 0 && accept->count < BT_ACCEPT_CLAUSES_MAX) {
 		struct bt_accept_clause clause = {.quality = 0};
 		struct bt_str text = bt_str_cut(&header, ',');
 		clause.type = bt_str_trim(bt_str_cut(&text, ';'), " \t");
@@ -157,19 +160,13 @@ void bt_accept_parse(struct bt_accept *accept, struct bt_str header)
 		if (clause.type.length == 0) {
 			continue;
 		}
-		bt_vec_push(&accept->clauses, clause);
-		uint32_t at = accept->clauses.count - 1;
-		while (at > 0 && accept->clauses.items[at - 1].quality < clause.quality) {
-			accept->clauses.items[at] = accept->clauses.items[at - 1];
+		uint32_t at = accept->count++;
+		while (at > 0 && accept->clauses[at - 1].quality < clause.quality) {
+			accept->clauses[at] = accept->clauses[at - 1];
 			at--;
 		}
-		accept->clauses.items[at] = clause;
+		accept->clauses[at] = clause;
 	}
-}
-
-void bt_accept_finish(struct bt_accept *accept)
-{
-	bt_vec_finish(&accept->clauses);
 }
 
 struct bt_str bt_accept_parameter(const struct bt_accept_clause *clause, const char *name)
@@ -436,11 +433,11 @@ struct bt_pages {
 
 static bool accepts_openmetrics(struct bt_str header)
 {
-	struct bt_accept accept = {0};
+	struct bt_accept accept;
 	bool wanted = false;
 	bt_accept_parse(&accept, header);
-	for (uint32_t i = 0; i < accept.clauses.count; i++) {
-		const struct bt_accept_clause *clause = &accept.clauses.items[i];
+	for (uint32_t i = 0; i < accept.count; i++) {
+		const struct bt_accept_clause *clause = &accept.clauses[i];
 		struct bt_str version = bt_accept_parameter(clause, "version");
 		if (clause->quality == 0) {
 			break;
@@ -456,7 +453,6 @@ static bool accepts_openmetrics(struct bt_str header)
 			break;
 		}
 	}
-	bt_accept_finish(&accept);
 	return wanted;
 }
 
@@ -497,16 +493,15 @@ static void finish_metrics(
 	bt_reply_add_header(reply, "Content-Type",
 		is_open ? BT_STR("application/openmetrics-text; version=1.0.0; charset=utf-8")
 			: BT_STR("text/plain; version=0.0.4; charset=utf-8"));
-	struct bt_accept accept = {0};
+	struct bt_accept accept;
 	bool is_gzip = false;
 	bt_accept_parse(&accept, request->accept_encoding);
-	for (uint32_t i = 0; i < accept.clauses.count; i++) {
-		const struct bt_accept_clause *clause = &accept.clauses.items[i];
+	for (uint32_t i = 0; i < accept.count; i++) {
+		const struct bt_accept_clause *clause = &accept.clauses[i];
 		if (bt_str_equal_without_case(clause->type, BT_STR("gzip"))) {
 			is_gzip = clause->quality != 0;
 		}
 	}
-	bt_accept_finish(&accept);
 	if (reply->body.length != 0 && is_gzip && compress_body(&reply->body)) {
 		bt_reply_add_header(reply, "Content-Encoding", BT_STR("gzip"));
 	}

@@ -6,7 +6,6 @@
  */
 #include "base/prng.h"
 #include "daemon/endpoints.h"
-#include "base/vec.h"
 
 /** The parts of a request that pages use. Borrowed. */
 struct bt_page_request {
@@ -65,12 +64,12 @@ struct bt_accept_clause {
 
 /** The clauses of an Accept or Accept-Encoding header, best clause first. */
 struct bt_accept {
-	BT_VEC(struct bt_accept_clause) clauses;
+	struct bt_accept_clause clauses[BT_ACCEPT_CLAUSES_MAX];
+	uint32_t count;
 };
 
 /** Parse the header; clauses beyond BT_ACCEPT_CLAUSES_MAX are dropped. */
 void bt_accept_parse(struct bt_accept *accept, struct bt_str header);
-void bt_accept_finish(struct bt_accept *accept);
 /** Return the value of a parameter; "" if the clause does not have the parameter. */
 struct bt_str bt_accept_parameter(const struct bt_accept_clause *clause, const char *name);
 

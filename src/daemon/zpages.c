@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "api/time.h"
+#include "base/assert.h"
 #include "base/nanoseconds.h"
 #include "codec/yaml.h"
 #include "daemon/build_info.h"
@@ -66,15 +67,15 @@ static bool is_structured(const struct bt_zpage_facts *facts, const struct bt_ac
 static bool negotiate(const struct bt_zpage_facts *facts, const struct bt_page_request *request,
 	const char *kind, struct wanted *out_wanted, struct bt_reply *reply)
 {
-	struct bt_accept accept = {0};
+	struct bt_accept accept;
 	bool found = false;
 	*out_wanted = (struct wanted){FORM_TEXT, false};
 	if (request->accept.length == 0) {
 		return true;
 	}
 	bt_accept_parse(&accept, request->accept);
-	for (uint32_t i = 0; i < accept.clauses.count && !found; i++) {
-		const struct bt_accept_clause *clause = &accept.clauses.items[i];
+	for (uint32_t i = 0; i < accept.count && !found; i++) {
+		const struct bt_accept_clause *clause = &accept.clauses[i];
 		struct wanted wanted = {FORM_TEXT, false};
 		found = clause->quality != 0 &&
 			((bt_str_equal_without_case(clause->type, BT_STR("text/plain")) ||
@@ -83,7 +84,6 @@ static bool negotiate(const struct bt_zpage_facts *facts, const struct bt_page_r
 				is_structured(facts, clause, kind, &wanted));
 		*out_wanted = found ? wanted : *out_wanted;
 	}
-	bt_accept_finish(&accept);
 	if (!found) {
 		struct bt_strbuf message = {0};
 		bt_strbuf_append_c(
