@@ -12,14 +12,6 @@
  * the container's entries.
  */
 
-/**
- * Up to this many names are kept sorted by insertion. If there are more, all are collected, then
- * sorted once.
- */
-#define INSERTION_NAMES_MAX 32
-/** Up to this many container statuses are searched linearly. */
-#define LINEAR_STATUSES_MAX 8
-
 enum part {
 	PART_REQUESTS,
 	PART_LIMITS,
@@ -38,12 +30,6 @@ struct row {
 	struct bt_quantity init;  /* largest step of the init sequence */
 };
 
-struct named_status {
-	struct bt_str name;
-	const struct bt_container_status *status;
-	uint32_t order;
-};
-
 struct computation {
 	const struct bt_pod *pod;
 	const struct bt_request_options *options;
@@ -55,7 +41,8 @@ struct computation {
 	uint32_t current;  /* number of the current container, from 1 */
 	uint32_t *touched; /* rows that have a value for the current container */
 	uint32_t touched_count;
-	const struct named_status *statuses; /* sorted by name, then order; NULL: search linearly */
+	/** Names of the container statuses, then of the init container statuses; sorted by name. */
+	struct bt_indexed_str *statuses;
 	uint32_t status_count;
 };
 
@@ -131,77 +118,41 @@ static void visit_lists(const struct computation *computation, list_visitor visi
 	}
 }
 
-struct name_set {
+struct name_list {
 	struct bt_str *items;
 	uint32_t count;
+	uint32_t capacity;
+	struct bt_arena *arena;
 };
-
-static void count_names(void *context, const struct bt_resource_list *list)
-{
-	*(uint64_t *)context += list->count;
-}
-
-static void insert_names(void *context, const struct bt_resource_list *list)
-{
-	struct name_set *names = context;
-
-	for (uint32_t i = 0; i < list->count; i++) {
-		uint32_t at = names->count;
-		int order = 1;
-
-		while (at > 0 &&
-			(order = bt_str_compare(names->items[at - 1], list->items[i].name)) > 0) {
-			at--;
-		}
-		if (at > 0 && order == 0) {
-			continue;
-		}
-		memmove(&names->items[at + 1], &names->items[at],
-			(names->count - at) * sizeof(names->items[0]));
-		names->items[at] = list->items[i].name;
-		names->count++;
-	}
-}
 
 static void append_names(void *context, const struct bt_resource_list *list)
 {
-	struct name_set *names = context;
+	struct name_list *names = context;
 
 	for (uint32_t i = 0; i < list->count; i++) {
-		names->items[names->count++] = list->items[i].name;
+		bt_arena_push(names->arena, names, list->items[i].name);
 	}
 }
 
 static void make_rows(struct computation *computation)
 {
-	struct bt_str few[INSERTION_NAMES_MAX];
-	struct name_set names = {few, 0};
-	uint64_t total = 0;
+	struct name_list names = {.arena = computation->arena};
+	uint32_t kept = 0;
 
-	visit_lists(computation, count_names, &total);
-	if (total <= INSERTION_NAMES_MAX) {
-		visit_lists(computation, insert_names, &names);
-	} else {
-		uint32_t kept = 0;
-
-		BT_ASSERT(total < UINT32_MAX);
-		names.items = BT_ARENA_NEW_ARRAY(computation->arena, struct bt_str, (size_t)total);
-		visit_lists(computation, append_names, &names);
-		qsort(names.items, names.count, sizeof(names.items[0]), bt_str_compare_qsort);
-		for (uint32_t i = 0; i < names.count; i++) {
-			if (kept == 0 || !bt_str_equal(names.items[kept - 1], names.items[i])) {
-				names.items[kept++] = names.items[i];
-			}
-		}
-		names.count = kept;
-	}
+	visit_lists(computation, append_names, &names);
 	if (names.count == 0) {
 		return;
 	}
-	computation->row_count = names.count;
-	computation->rows = BT_ARENA_NEW_ARRAY(computation->arena, struct row, names.count);
-	computation->touched = BT_ARENA_NEW_ARRAY(computation->arena, uint32_t, names.count);
+	qsort(names.items, names.count, sizeof(names.items[0]), bt_str_compare_qsort);
 	for (uint32_t i = 0; i < names.count; i++) {
+		if (kept == 0 || !bt_str_equal(names.items[kept - 1], names.items[i])) {
+			names.items[kept++] = names.items[i];
+		}
+	}
+	computation->row_count = kept;
+	computation->rows = BT_ARENA_NEW_ARRAY(computation->arena, struct row, kept);
+	computation->touched = BT_ARENA_NEW_ARRAY(computation->arena, uint32_t, kept);
+	for (uint32_t i = 0; i < kept; i++) {
 		computation->rows[i].name = names.items[i];
 	}
 }
@@ -269,49 +220,27 @@ static void merge_into_own(
 	}
 }
 
-static int compare_named_statuses(const void *a, const void *b)
-{
-	const struct named_status *left = a;
-	const struct named_status *right = b;
-	int order = bt_str_compare(left->name, right->name);
-
-	return order != 0 ? order : (left->order > right->order) - (left->order < right->order);
-}
-
 static void index_statuses(struct computation *computation)
 {
-	const bt_container_status_list *lists[] = {&computation->pod->status.container_statuses,
-		&computation->pod->status.init_container_statuses};
-	uint64_t total = (uint64_t)lists[0]->count + lists[1]->count;
+	const struct bt_pod_status *status = &computation->pod->status;
+	const bt_container_status_list *lists[] = {
+		&status->container_statuses, &status->init_container_statuses};
 	uint32_t count = 0;
 
-	if (!computation->options->use_status || total <= LINEAR_STATUSES_MAX) {
-		return;
-	}
-	BT_ASSERT(total < UINT32_MAX);
-	struct named_status *statuses =
-		BT_ARENA_NEW_ARRAY(computation->arena, struct named_status, (size_t)total);
+	computation->statuses = BT_ARENA_NEW_ARRAY(computation->arena, struct bt_indexed_str,
+		(size_t)lists[0]->count + lists[1]->count);
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(lists); i++) {
 		for (uint32_t j = 0; j < lists[i]->count; j++) {
-			statuses[count] = (struct named_status){
-				lists[i]->items[j].name, &lists[i]->items[j], count};
+			computation->statuses[count] =
+				(struct bt_indexed_str){lists[i]->items[j].name, count};
 			count++;
 		}
 	}
-	qsort(statuses, count, sizeof(statuses[0]), compare_named_statuses);
-	computation->statuses = statuses;
-	computation->status_count = count;
-}
-
-static const struct bt_container_status *last_status(
-	const bt_container_status_list *list, struct bt_str name)
-{
-	for (uint32_t i = list->count; i > 0; i--) {
-		if (bt_str_equal(list->items[i - 1].name, name)) {
-			return &list->items[i - 1];
-		}
+	if (count > 1) {
+		qsort(computation->statuses, count, sizeof(computation->statuses[0]),
+			bt_indexed_str_compare_qsort);
 	}
-	return NULL;
+	computation->status_count = count;
 }
 
 /**
@@ -321,22 +250,18 @@ static const struct bt_container_status *last_status(
 static const struct bt_container_status *status_of(
 	const struct computation *computation, struct bt_str name)
 {
+	const struct bt_pod_status *status = &computation->pod->status;
 	uint32_t low;
 
-	if (computation->statuses == NULL) {
-		const struct bt_container_status *status =
-			last_status(&computation->pod->status.init_container_statuses, name);
-
-		return status != NULL
-			? status
-			: last_status(&computation->pod->status.container_statuses, name);
-	}
 	BT_LOWER_BOUND(low, computation->status_count, middle,
-		bt_str_compare(computation->statuses[middle].name, name) <= 0);
-	if (low == 0 || !bt_str_equal(computation->statuses[low - 1].name, name)) {
+		bt_str_compare(computation->statuses[middle].text, name) <= 0);
+	if (low == 0 || !bt_str_equal(computation->statuses[low - 1].text, name)) {
 		return NULL;
 	}
-	return computation->statuses[low - 1].status;
+	uint32_t index = computation->statuses[low - 1].index;
+	return index < status->container_statuses.count
+		? &status->container_statuses.items[index]
+		: &status->init_container_statuses.items[index - status->container_statuses.count];
 }
 
 /**
@@ -510,9 +435,9 @@ static struct bt_resource_list compute(const struct bt_pod *pod,
 			bt_pod_find_condition(pod, BT_STR("PodResizePending"));
 		computation.infeasible =
 			resize != NULL && bt_str_equal_c(resize->reason, "Infeasible");
+		index_statuses(&computation);
 	}
 	make_rows(&computation);
-	index_statuses(&computation);
 	if (!options->no_containers) {
 		add_containers(&computation);
 	}
