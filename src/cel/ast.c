@@ -5,6 +5,7 @@
 
 #include "base/strbuf.h"
 #include "base/unicode.h"
+#include "cel/text.h"
 
 struct bt_cel_node *bt_cel_node_child(const struct bt_cel_node *node, uint32_t index)
 {
@@ -81,15 +82,6 @@ struct place {
 	uint32_t offset;
 };
 
-/** Bytes of the code point at offset; bytes of invalid UTF-8 count one by one. */
-static uint32_t step(struct bt_str text, uint32_t offset)
-{
-	uint32_t rune;
-	uint32_t length = bt_utf8_decode(text.data + offset, text.length - offset, &rune);
-
-	return length != 0 ? length : 1;
-}
-
 static void append_issue(const struct bt_cel_issue *issue, struct bt_str source,
 	const struct place *place, struct bt_strbuf *out)
 {
@@ -122,11 +114,11 @@ static void append_issue(const struct bt_cel_issue *issue, struct bt_str source,
 	uint32_t size = 0;
 
 	for (uint32_t i = 0; i < column && offset < line.length; i++, offset += size) {
-		size = step(line, offset);
+		size = bt_cel_text_step(line, offset);
 		bt_strbuf_append_c(out, size > 1 ? "\xef\xbc\x8e" : ".");
 	}
-	bt_strbuf_append_c(
-		out, offset < line.length && step(line, offset) > 1 ? "\xef\xbc\xbe" : "^");
+	bt_strbuf_append_c(out,
+		offset < line.length && bt_cel_text_step(line, offset) > 1 ? "\xef\xbc\xbe" : "^");
 }
 
 void bt_cel_issues_format(struct bt_cel_issues *issues, struct bt_strbuf *out)
@@ -150,7 +142,7 @@ void bt_cel_issues_format(struct bt_cel_issues *issues, struct bt_strbuf *out)
 		uint32_t position = issues->items.items[i].position;
 		while (place.position < position && place.offset < source.length) {
 			bool is_end_of_line = source.data[place.offset] == '\n';
-			place.offset += step(source, place.offset);
+			place.offset += bt_cel_text_step(source, place.offset);
 			place.position++;
 			if (is_end_of_line) {
 				place.line++;

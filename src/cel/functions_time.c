@@ -100,8 +100,8 @@ struct bt_cel_value bt_cel_fn_time_part(const struct bt_cel_call *call)
 				: duration_ns / BT_NS_PER_MS % 1000);
 	}
 	if (call->count > 1 && !parse_zone(call->arguments[1].text, &offset)) {
-		return bt_cel_fail_text(
-			call->evaluation, "unknown time zone ", call->arguments[1].text, "");
+		return bt_cel_fail_with(call->evaluation, BT_STR("unknown time zone "),
+			&call->arguments[1], BT_STR(""));
 	}
 	int64_t seconds = timestamp->seconds + offset;
 	days = seconds / SECONDS_PER_DAY - (seconds % SECONDS_PER_DAY < 0);

@@ -114,16 +114,3 @@ struct bt_cel_value bt_cel_output_finish(struct bt_cel_output *output)
 	bt_strbuf_finish(&output->buffer);
 	return result;
 }
-
-struct bt_cel_value bt_cel_fail_text(struct bt_cel_evaluation *evaluation, const char *before,
-	struct bt_str text, const char *after)
-{
-	struct bt_cel_output output = {.evaluation = evaluation};
-
-	if (bt_cel_output_append(&output, bt_str_from(before)) &&
-		bt_cel_output_append(&output, text)) {
-		(void)bt_cel_output_append(&output, bt_str_from(after));
-	}
-	struct bt_cel_value result = bt_cel_output_finish(&output);
-	return bt_cel_is_error(&result) ? result : bt_cel_error(result.text);
-}

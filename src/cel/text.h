@@ -26,9 +26,6 @@ bool bt_cel_charge_call(struct bt_cel_evaluation *evaluation, struct bt_str text
 /** Makes an error value from err's message and finishes err. */
 struct bt_cel_value bt_cel_fail_error(
 	struct bt_cel_evaluation *evaluation, struct berth_error *err);
-/** Makes the error "<before><text><after>"; text may be long, because its bytes are charged. */
-struct bt_cel_value bt_cel_fail_text(struct bt_cel_evaluation *evaluation, const char *before,
-	struct bt_str text, const char *after);
 /** Sets err to "<before><text as Go quotes it><after>". Returns BERTH_ERR_INVALID. */
 int bt_cel_refuse(
 	struct berth_error *err, const char *before, struct bt_str text, const char *after);

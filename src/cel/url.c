@@ -333,20 +333,9 @@ struct bt_cel_value bt_cel_fn_url_get_escaped_path(const struct bt_cel_call *cal
 
 /** A query parameter "name=value". */
 struct parameter {
-	struct bt_str name;
+	struct bt_indexed_str name; /* and the position in the query */
 	struct bt_str value;
-	uint32_t index;
 };
-
-/** Orders parameters by name, then by position in the query. */
-static int compare_parameters(const void *a, const void *b)
-{
-	const struct parameter *left = a;
-	const struct parameter *right = b;
-	int order = bt_str_compare(left->name, right->name);
-
-	return order != 0 ? order : (left->index > right->index) - (left->index < right->index);
-}
 
 /**
  * Splits the query into parameters, sorted by name. Skips a parameter with an invalid escape or a
@@ -374,15 +363,15 @@ static uint32_t read_parameters(
 						&output.buffer, NULL) == 0;
 			struct bt_cel_value plain = bt_cel_output_finish(&output);
 
-			*(i == 0 ? &out[count].name : &out[count].value) = plain.text;
+			*(i == 0 ? &out[count].name.text : &out[count].value) = plain.text;
 			is_plain = is_valid && !bt_cel_is_error(&plain);
 		}
 		if (is_plain) {
-			out[count].index = count;
+			out[count].name.index = count;
 			count++;
 		}
 	}
-	qsort(out, count, sizeof(*out), compare_parameters);
+	qsort(out, count, sizeof(*out), bt_indexed_str_compare_qsort);
 	return count;
 }
 
@@ -399,9 +388,9 @@ static struct bt_cel_value make_map(
 	}
 	for (uint32_t i = 0; i < count; i++) {
 		values[i] = bt_cel_string(parameters[i].value);
-		if (i == 0 || !bt_str_equal(parameters[i].name, parameters[i - 1].name)) {
+		if (i == 0 || !bt_str_equal(parameters[i].name.text, parameters[i - 1].name.text)) {
 			entries[map.count++] = (struct bt_cel_entry){
-				bt_cel_string(parameters[i].name), bt_cel_list(&values[i], 0)};
+				bt_cel_string(parameters[i].name.text), bt_cel_list(&values[i], 0)};
 		}
 		entries[map.count - 1].value.list.count++;
 	}
