@@ -62,16 +62,10 @@ bool bt_str_is_visible(struct bt_str text, const char *except)
 
 bool bt_str_has_word(struct bt_str words, struct bt_str word)
 {
-	struct bt_str rest = words;
-
-	while (rest.length != 0) {
-		int64_t blank = bt_str_find_char(rest, ' ');
-		uint32_t length = blank < 0 ? rest.length : (uint32_t)blank;
-
-		if (bt_str_equal(bt_str_sub(rest, 0, length), word)) {
+	while (words.length != 0) {
+		if (bt_str_equal(bt_str_cut(&words, ' '), word)) {
 			return true;
 		}
-		rest = bt_str_sub(rest, length + 1, rest.length);
 	}
 	return false;
 }

@@ -117,18 +117,17 @@ static const struct bt_gate_release newest = {BT_GATE_RELEASE_MINOR, BT_GATE_REL
  */
 static int take_component(struct gate_change *change, struct bt_str *item, struct berth_error *err)
 {
-	int64_t colon = bt_str_find_char(*item, ':');
-	if (colon < 0) {
+	struct bt_str rest = *item;
+	struct bt_str component = bt_str_trim(bt_str_cut(&rest, ':'), BT_STR_SPACE);
+	if (rest.data == NULL) {
 		change->without_prefix = true;
 	} else {
-		struct bt_str component =
-			bt_str_trim(bt_str_sub(*item, 0, (uint32_t)colon), BT_STR_SPACE);
 		if (!bt_str_equal_c(component, "kube")) {
 			return bt_error_set(err, BERTH_ERR_INVALID,
 				"component not registered: %.*s", BT_STR_ARG(component));
 		}
 		change->with_prefix = true;
-		*item = bt_str_sub(*item, (uint32_t)colon + 1, item->length);
+		*item = rest;
 	}
 	if (change->with_prefix && change->without_prefix) {
 		return bt_error_set(err, BERTH_ERR_INVALID,
@@ -149,15 +148,12 @@ static int set_item(struct gate_change *change, struct bt_str item, struct berth
 	if (code != 0) {
 		return code;
 	}
-	int64_t equals = bt_str_find_char(item, '=');
-	struct bt_str name = bt_str_trim(
-		equals < 0 ? item : bt_str_sub(item, 0, (uint32_t)equals), BT_STR_SPACE);
-	if (equals < 0) {
+	struct bt_str name = bt_str_trim(bt_str_cut(&item, '='), BT_STR_SPACE);
+	if (item.data == NULL) {
 		return bt_error_set(
 			err, BERTH_ERR_INVALID, "missing bool value for %.*s", BT_STR_ARG(name));
 	}
-	struct bt_str text =
-		bt_str_trim(bt_str_sub(item, (uint32_t)equals + 1, item.length), BT_STR_SPACE);
+	struct bt_str text = bt_str_trim(item, BT_STR_SPACE);
 	if (!bt_str_parse_bool(text, &value)) {
 		struct bt_strbuf quoted = {0};
 		bt_strbuf_append_quoted(&quoted, text);
@@ -212,14 +208,8 @@ static int parse_change(struct gate_change *change, struct bt_str text, struct b
 		return bt_error_set(err, BERTH_ERR_TOO_LARGE, "feature gates: more than %d bytes",
 			BT_GATES_TEXT_MAX);
 	}
-	while (code == 0) {
-		int64_t comma = bt_str_find_char(text, ',');
-		code = set_item(
-			change, comma < 0 ? text : bt_str_sub(text, 0, (uint32_t)comma), err);
-		if (comma < 0) {
-			break;
-		}
-		text = bt_str_sub(text, (uint32_t)comma + 1, text.length);
+	while (code == 0 && text.length != 0) {
+		code = set_item(change, bt_str_cut(&text, ','), err);
 	}
 	if (code == 0) {
 		/*

@@ -62,11 +62,12 @@ struct version_flag {
 
 static int set_version(struct version_flag *flag, struct bt_str item, struct berth_error *err)
 {
-	int64_t equals = bt_str_find_char(item, '=');
-	struct bt_str component =
-		equals < 0 ? BT_STR("kube") : bt_str_sub(item, 0, (uint32_t)equals);
-	struct bt_str text =
-		equals < 0 ? item : bt_str_sub(item, (uint32_t)equals + 1, item.length);
+	struct bt_str text = item;
+	struct bt_str component = bt_str_cut(&text, '=');
+	if (text.data == NULL) {
+		text = item;
+		component = BT_STR("kube");
+	}
 	if (!bt_str_equal_c(component, "kube")) {
 		return bt_error_set(err, BERTH_ERR_INVALID, "component not registered: %.*s",
 			BT_STR_ARG(component));
@@ -109,12 +110,10 @@ static int parse_flag(struct version_flag *flag, struct bt_str text, struct bert
 {
 	int code = 0;
 	while (text.length > 0 && code == 0) {
-		int64_t comma = bt_str_find_char(text, ',');
-		uint32_t length = comma < 0 ? text.length : (uint32_t)comma;
-		if (length > 0) {
-			code = set_version(flag, bt_str_sub(text, 0, length), err);
+		struct bt_str item = bt_str_cut(&text, ',');
+		if (item.length > 0) {
+			code = set_version(flag, item, err);
 		}
-		text = bt_str_sub(text, length + 1, text.length);
 	}
 	return code;
 }
