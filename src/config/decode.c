@@ -56,77 +56,73 @@ static int expect(const struct decoder *decoder, const struct bt_json_value *val
 	return fail_mismatch(decoder, bt_json_type_name(value->type), prefix, go_type);
 }
 
-static int decode_str(const struct decoder *decoder, const struct bt_json_value *value,
-	const char *go_type, void *out)
-{
-	int code = expect(decoder, value, BT_JSON_STRING, "", go_type != NULL ? go_type : "string");
-	if (code != 0) {
-		return code;
-	}
-	struct bt_str text = bt_arena_str(decoder->arena, value->text);
-	memcpy(out, &text, sizeof(text));
-	return 0;
-}
+/** The JSON type of a scalar kind, and its type in messages unless the field names another one. */
+static const struct {
+	enum bt_json_type type;
+	const char *go_type;
+} scalars[] = {
+	[BT_CONFIG_SCHEMA_VERSION] = {BT_JSON_STRING, "string"},
+	[BT_CONFIG_SCHEMA_KIND] = {BT_JSON_STRING, "string"},
+	[BT_CONFIG_SCHEMA_STR] = {BT_JSON_STRING, "string"},
+	[BT_CONFIG_SCHEMA_BOOL] = {BT_JSON_BOOL, "bool"},
+	[BT_CONFIG_SCHEMA_I32] = {BT_JSON_NUMBER, "int32"},
+	[BT_CONFIG_SCHEMA_I64] = {BT_JSON_NUMBER, "int64"},
+	[BT_CONFIG_SCHEMA_F32] = {BT_JSON_NUMBER, "float32"},
+	[BT_CONFIG_SCHEMA_DURATION] = {BT_JSON_STRING, "string"},
+	[BT_CONFIG_SCHEMA_BYTES] = {BT_JSON_STRING, "[]uint8"},
+};
 
-static int decode_integer(
-	const struct decoder *decoder, const struct bt_json_value *value, bool wide, void *out)
+/** go_type NULL: the usual type of the kind. */
+static int decode_scalar(const struct decoder *decoder, enum bt_config_schema_kind kind,
+	const char *go_type, const struct bt_json_value *value, void *out)
 {
-	const char *go_type = wide ? "int64" : "int32";
+	struct bt_str text = {NULL, 0};
 	int64_t number = 0;
-	int code = expect(decoder, value, BT_JSON_NUMBER, "", go_type);
+	int code;
+
+	go_type = go_type != NULL ? go_type : scalars[kind].go_type;
+	code = expect(decoder, value, scalars[kind].type, "", go_type);
 	if (code != 0) {
 		return code;
 	}
-	if (!bt_json_number_int64(value->text, &number) ||
-		(!wide && (number < INT32_MIN || number > INT32_MAX))) {
-		return fail_number(decoder, value->text, go_type);
-	}
-	if (wide) {
-		memcpy(out, &number, sizeof(number));
-	} else {
+	switch ((int)kind) {
+	case BT_CONFIG_SCHEMA_STR:
+		text = bt_arena_str(decoder->arena, value->text);
+		memcpy(out, &text, sizeof(text));
+		break;
+	case BT_CONFIG_SCHEMA_BOOL:
+		memcpy(out, &value->boolean, sizeof(value->boolean));
+		break;
+	case BT_CONFIG_SCHEMA_I32:
+	case BT_CONFIG_SCHEMA_I64: {
+		bool is_wide = kind == BT_CONFIG_SCHEMA_I64;
+		if (!bt_json_number_int64(value->text, &number) ||
+			(!is_wide && (number < INT32_MIN || number > INT32_MAX))) {
+			return fail_number(decoder, value->text, go_type);
+		}
 		int32_t narrow = (int32_t)number;
-		memcpy(out, &narrow, sizeof(narrow));
+		memcpy(out, is_wide ? (void *)&number : (void *)&narrow,
+			is_wide ? sizeof(number) : sizeof(narrow));
+		break;
 	}
-	return 0;
-}
-
-static int decode_float(const struct decoder *decoder, const struct bt_json_value *value, void *out)
-{
-	int code = expect(decoder, value, BT_JSON_NUMBER, "", "float32");
-	if (code != 0) {
-		return code;
+	case BT_CONFIG_SCHEMA_F32: {
+		float real = strtof(bt_arena_str(decoder->arena, value->text).data, NULL);
+		if (isinf(real)) {
+			return fail_number(decoder, value->text, go_type);
+		}
+		memcpy(out, &real, sizeof(real));
+		break;
 	}
-	float number = strtof(bt_arena_str(decoder->arena, value->text).data, NULL);
-	if (isinf(number)) {
-		return fail_number(decoder, value->text, "float32");
-	}
-	memcpy(out, &number, sizeof(number));
-	return 0;
-}
-
-static int decode_duration(
-	const struct decoder *decoder, const struct bt_json_value *value, void *out)
-{
-	int64_t duration_ns = 0;
-	int code = expect(decoder, value, BT_JSON_STRING, "", "string");
-	if (code == 0) {
-		code = bt_duration_parse(value->text, &duration_ns, decoder->err);
-	}
-	if (code == 0) {
-		memcpy(out, &duration_ns, sizeof(duration_ns));
-	}
-	return code;
-}
-
-static int decode_bytes(const struct decoder *decoder, const struct bt_json_value *value, void *out)
-{
-	struct bt_str bytes = {NULL, 0};
-	int code = expect(decoder, value, BT_JSON_STRING, "", "[]uint8");
-	if (code == 0) {
-		code = bt_base64_decode(value->text, decoder->arena, &bytes, decoder->err);
-	}
-	if (code == 0) {
-		memcpy(out, &bytes, sizeof(bytes));
+	case BT_CONFIG_SCHEMA_DURATION:
+		code = bt_duration_parse(value->text, &number, decoder->err);
+		memcpy(out, &number, sizeof(number));
+		break;
+	case BT_CONFIG_SCHEMA_BYTES:
+		code = bt_base64_decode(value->text, decoder->arena, &text, decoder->err);
+		memcpy(out, &text, sizeof(text));
+		break;
+	default:
+		break; /* the apiVersion and the kind are not stored */
 	}
 	return code;
 }
@@ -158,7 +154,8 @@ static int decode_str_list(
 	for (uint32_t i = 0; i < value->count; i++) {
 		items[i] = BT_STR("");
 		if (value->elements[i]->type != BT_JSON_NULL) {
-			code = decode_str(decoder, value->elements[i], NULL, &items[i]);
+			code = decode_scalar(
+				decoder, BT_CONFIG_SCHEMA_STR, NULL, value->elements[i], &items[i]);
 			if (code != 0) {
 				return code;
 			}
@@ -182,7 +179,8 @@ static int decode_str_map(
 		items[i].key = bt_arena_str(decoder->arena, value->members[i].name);
 		items[i].value = BT_STR("");
 		if (value->members[i].value->type != BT_JSON_NULL) {
-			code = decode_str(decoder, value->members[i].value, NULL, &items[i].value);
+			code = decode_scalar(decoder, BT_CONFIG_SCHEMA_STR, NULL,
+				value->members[i].value, &items[i].value);
 			if (code != 0) {
 				return code;
 			}
@@ -226,31 +224,15 @@ static int decode_field(const struct decoder *decoder, const struct bt_config_sc
 	switch ((enum bt_config_schema_kind)field->kind) {
 	case BT_CONFIG_SCHEMA_VERSION:
 	case BT_CONFIG_SCHEMA_KIND:
-		code = expect(decoder, value, BT_JSON_STRING, "", "string");
-		break;
 	case BT_CONFIG_SCHEMA_STR:
-		code = decode_str(decoder, value, field->go_type, out);
-		break;
 	case BT_CONFIG_SCHEMA_BOOL:
-		code = expect(decoder, value, BT_JSON_BOOL, "", "bool");
-		if (code == 0) {
-			memcpy(out, &value->boolean, sizeof(value->boolean));
-		}
-		break;
 	case BT_CONFIG_SCHEMA_I32:
-		code = decode_integer(decoder, value, false, out);
-		break;
 	case BT_CONFIG_SCHEMA_I64:
-		code = decode_integer(decoder, value, true, out);
-		break;
 	case BT_CONFIG_SCHEMA_F32:
-		code = decode_float(decoder, value, out);
-		break;
 	case BT_CONFIG_SCHEMA_DURATION:
-		code = decode_duration(decoder, value, out);
-		break;
 	case BT_CONFIG_SCHEMA_BYTES:
-		code = decode_bytes(decoder, value, out);
+		code = decode_scalar(decoder, (enum bt_config_schema_kind)field->kind,
+			field->go_type, value, out);
 		break;
 	case BT_CONFIG_SCHEMA_STRUCT:
 		code = decode_struct(decoder, field->schema, value, out);
