@@ -233,7 +233,8 @@ void bt_json_write_member_c(struct bt_json_writer *writer, const char *name, con
 void bt_json_write_member_int64(struct bt_json_writer *writer, const char *name, int64_t value);
 void bt_json_write_member_bool(struct bt_json_writer *writer, const char *name, bool value);
 /**
- * Writes a piece of JSON from a template in the language of bt_json_put, without %v:
+ * Writes a piece of JSON from a template in the language of bt_json_put, without %v, but with %f
+ * for a double (bt_json_write_double):
  *
  *     bt_json_write(&writer, "{name: %s, ports?: %t, items: [", ...)
  *

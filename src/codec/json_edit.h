@@ -102,6 +102,8 @@ struct bt_json_value *bt_json_ensure_array(
  *
  *     %s  struct bt_str
  *     %d  int64_t
+ *     %u  uint32_t
+ *     %i  int32_t
  *     %c  const char *; NULL: no member
  *     %b  bool
  *     %v  struct bt_json_value *, which becomes part of the tree; NULL: no member

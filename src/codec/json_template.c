@@ -42,6 +42,21 @@ static bool skip_colon(struct template_reader *reader)
 	return omits_zero;
 }
 
+static void set_number(struct template_reader *reader, int64_t number, struct bt_json_value *out)
+{
+	char *text = reader->arena != NULL ? bt_arena_alloc_bytes(reader->arena, NUMBER_BYTES)
+					   : reader->number;
+	uint32_t sign = number < 0 ? 1 : 0;
+
+	text[0] = '-';
+	out->type = BT_JSON_NUMBER;
+	out->text.length = sign +
+		bt_str_format_uint64(
+			number < 0 ? -(uint64_t)number : (uint64_t)number, text + sign);
+	out->text.data = text;
+	text[out->text.length] = '\0';
+}
+
 /**
  * Reads a name, or a value that is neither an object nor an array. *out borrows from the template
  * and the arguments. Returns false if the argument is NULL.
@@ -78,22 +93,15 @@ static bool read_scalar(struct template_reader *reader, struct bt_json_value *ou
 		out->text = bt_str_from(text);
 		break;
 	}
-	case 'd': {
-		int64_t number = va_arg(reader->arguments, int64_t);
-		char *text = reader->arena != NULL
-			? bt_arena_alloc_bytes(reader->arena, NUMBER_BYTES)
-			: reader->number;
-		uint32_t sign = number < 0 ? 1 : 0;
-
-		text[0] = '-';
-		out->type = BT_JSON_NUMBER;
-		out->text.length = sign +
-			bt_str_format_uint64(
-				number < 0 ? -(uint64_t)number : (uint64_t)number, text + sign);
-		out->text.data = text;
-		text[out->text.length] = '\0';
+	case 'd':
+		set_number(reader, va_arg(reader->arguments, int64_t), out);
 		break;
-	}
+	case 'u':
+		set_number(reader, va_arg(reader->arguments, uint32_t), out);
+		break;
+	case 'i':
+		set_number(reader, va_arg(reader->arguments, int32_t), out);
+		break;
 	case 'b':
 		out->type = BT_JSON_BOOL;
 		out->boolean = va_arg(reader->arguments, int) != 0;
@@ -184,6 +192,15 @@ void bt_json_write(struct bt_json_writer *writer, const char *template_, ...)
 		struct bt_json_value scalar;
 		bool is_given = true;
 
+		if (reader.at[0] == '%' && reader.at[1] == 'f') {
+			reader.at += 2;
+			if (name.data != NULL) {
+				bt_json_write_name(writer, name);
+				name.data = NULL;
+			}
+			bt_json_write_double(writer, va_arg(reader.arguments, double));
+			continue;
+		}
 		reader.at += !is_scalar;
 		if (is_scalar) {
 			is_given = read_scalar(&reader, &scalar);

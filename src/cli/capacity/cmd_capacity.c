@@ -363,27 +363,27 @@ static void write_review(struct bt_json_writer *writer, const struct bt_capacity
 		bt_json_write(writer, "}}");
 	}
 	bt_json_write(writer,
-		"]}, status: {replicas: %d, failReason: {failType: %c, failMessage: %s}, pods: [",
-		(int64_t)answer->copies, last->stop.type, last->stop.message);
+		"]}, status: {replicas: %u, failReason: {failType: %c, failMessage: %s}, pods: [",
+		answer->copies, last->stop.type, last->stop.message);
 	for (uint32_t i = 0; i < answer->member_count; i++) {
 		const struct bt_capacity_member *member = &answer->members[i];
 		bt_json_write(writer,
-			"{podName: %s, namespace: %s, replicas: %d, replicasOnNodes: [",
-			member->spec->name, member->spec->namespace_, (int64_t)member->copies);
+			"{podName: %s, namespace: %s, replicas: %u, replicasOnNodes: [",
+			member->spec->name, member->spec->namespace_, member->copies);
 		for (uint32_t j = 0; j < answer->node_count; j++) {
 			if (member->on_nodes[j] != 0) {
-				bt_json_write(writer, "{nodeName: %s, replicas: %d}",
-					answer->nodes[j].name, (int64_t)member->on_nodes[j]);
+				bt_json_write(writer, "{nodeName: %s, replicas: %u}",
+					answer->nodes[j].name, member->on_nodes[j]);
 			}
 		}
 		bt_json_end_array(writer);
 		if (member->spec->group != NULL) {
-			bt_json_write(writer, "podsPerReplica: %d, placements: [",
-				(int64_t)member->spec->members.count);
+			bt_json_write(writer, "podsPerReplica: %u, placements: [",
+				member->spec->members.count);
 			for (uint32_t j = 0; j < member->placements.count; j++) {
-				bt_json_write(writer, "{name: %s, replicas: %d}",
+				bt_json_write(writer, "{name: %s, replicas: %u}",
 					member->placements.items[j].name,
-					(int64_t)member->placements.items[j].copies);
+					member->placements.items[j].copies);
 			}
 			bt_json_end_array(writer);
 		}
@@ -394,9 +394,9 @@ static void write_review(struct bt_json_writer *writer, const struct bt_capacity
 				(int64_t)member->stop.reasons.items[j].node_count);
 		}
 		bt_json_write(writer,
-			"], stopped: {type: %c, message: %s, tightest: %s, atReplicas: %d}}",
+			"], stopped: {type: %c, message: %s, tightest: %s, atReplicas: %u}}",
 			member->stop.type, member->stop.message, member->stop.hint,
-			(int64_t)member->stop.total);
+			member->stop.total);
 	}
 	bt_json_end_array(writer);
 	if (answer->member_count > 1) {

@@ -338,19 +338,17 @@ static void write_json(const void *context, struct bt_json_writer *writer)
 {
 	const struct answer *answer = context;
 	bt_json_write(writer,
-		"{apiVersion: 'berth.dev/v1', kind: 'PendingPods', summary: {pending: %d, fits: "
-		"%d, stays: %d, nodes: %d, change: %s, helpedByChange: %d}, groups: [",
-		(int64_t)answer->pod_count, (int64_t)answer->fit_count,
-		(int64_t)(answer->pod_count - answer->fit_count), (int64_t)answer->node_count,
-		answer->best_change, (int64_t)answer->best_count);
+		"{apiVersion: 'berth.dev/v1', kind: 'PendingPods', summary: {pending: %u, fits: "
+		"%u, stays: %u, nodes: %u, change: %s, helpedByChange: %u}, groups: [",
+		answer->pod_count, answer->fit_count, (answer->pod_count - answer->fit_count),
+		answer->node_count, answer->best_change, answer->best_count);
 	for (uint32_t i = 0; i < answer->group_count; i++) {
 		const struct group *group = &answer->groups[i];
 		bt_json_write(writer,
-			"{count: %d, fits: %d, stays: %d, namespace: %s, owner: {kind: %s, name: "
+			"{count: %u, fits: %u, stays: %u, namespace: %s, owner: {kind: %s, name: "
 			"%s}, firstPod: %s, fate: %c",
-			(int64_t)group->count, (int64_t)group->fit_count,
-			(int64_t)staying_count(group), group->namespace_, group->owner.kind,
-			group->owner.name, group->first->metadata.name,
+			group->count, group->fit_count, staying_count(group), group->namespace_,
+			group->owner.kind, group->owner.name, group->first->metadata.name,
 			group->fate != NULL ? group->fate : "");
 		bt_json_write(writer, "message: %s, nominatedNode: %s, change: %s}", group->message,
 			group->nominated_node, group->change);

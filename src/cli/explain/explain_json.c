@@ -37,10 +37,10 @@ static void write_queue(const struct bt_explain_report *report, struct bt_json_w
 	const struct bt_pod_condition *condition =
 		bt_pod_find_condition(pod, BT_STR("PodScheduled"));
 	bt_json_write(writer,
-		"queue: {pendingPods: %d, podsBefore: %d, afterQueue: %b, placedBefore: %d, gates: "
+		"queue: {pendingPods: %u, podsBefore: %u, afterQueue: %b, placedBefore: %u, gates: "
 		"[",
-		(int64_t)report->pending_count, (int64_t)report->ahead_count, report->after_queue,
-		(int64_t)report->placed_count);
+		report->pending_count, report->ahead_count, report->after_queue,
+		report->placed_count);
 	for (uint32_t i = 0; i < pod->spec.scheduling_gates.count; i++) {
 		bt_json_write_str(writer, pod->spec.scheduling_gates.items[i].name);
 	}
@@ -63,23 +63,20 @@ static void write_devices(const struct bt_allocation_report *report, struct bt_j
 	for (uint32_t i = 0; i < report->count; i++) {
 		const struct bt_request_report *request = &report->requests[i];
 		bt_json_write(writer,
-			"{claim: %s, request: %s, deviceClass: %s, all: %b, wanted: %d, devices: "
-			"%d, usable: %d, inUse: %d",
+			"{claim: %s, request: %s, deviceClass: %s, all: %b, wanted: %u, devices: "
+			"%u, usable: %u, inUse: %u",
 			request->claim, request->request, request->device_class, request->needs_all,
-			(int64_t)request->wanted, (int64_t)request->considered,
-			(int64_t)request->usable, (int64_t)request->in_use);
+			request->wanted, request->considered, request->usable, request->in_use);
 		bt_json_write(writer,
-			"refusedByClass: %d, refusedByRequest: %d, ofOtherNodes: %d, tainted: %d, "
-			"withoutCapacity: %d, withoutCounters: %d, unsupported: %d, selector: %s",
-			(int64_t)request->class_refused, (int64_t)request->request_refused,
-			(int64_t)request->other_node, (int64_t)request->tainted,
-			(int64_t)request->no_capacity, (int64_t)request->no_counters,
-			(int64_t)request->unsupported, request->selector);
+			"refusedByClass: %u, refusedByRequest: %u, ofOtherNodes: %u, tainted: %u, "
+			"withoutCapacity: %u, withoutCounters: %u, unsupported: %u, selector: %s",
+			request->class_refused, request->request_refused, request->other_node,
+			request->tainted, request->no_capacity, request->no_counters,
+			request->unsupported, request->selector);
 		bt_json_write(writer, "taint: %s, error: %s}", request->taint, request->error);
 	}
-	bt_json_write(writer, "], incompletePools: %d, invalidPools: %d, eachFindsEnough: %b}",
-		(int64_t)report->incomplete_pools, (int64_t)report->invalid_pools,
-		report->is_joint);
+	bt_json_write(writer, "], incompletePools: %u, invalidPools: %u, eachFindsEnough: %b}",
+		report->incomplete_pools, report->invalid_pools, report->is_joint);
 }
 
 static void write_node(const struct bt_explain_report *report, const struct bt_explained_node *node,
@@ -122,16 +119,16 @@ static void write_preemption(
 			candidate->node, candidate->selected, candidate->pdb_violations);
 		for (uint32_t j = 0; j < candidate->victims.count; j++) {
 			const struct bt_explained_victim *victim = &candidate->victims.items[j];
-			bt_json_write(writer, "{namespace: %s, name: %s, priority: %d}",
-				victim->namespace_, victim->name, (int64_t)victim->priority);
+			bt_json_write(writer, "{namespace: %s, name: %s, priority: %i}",
+				victim->namespace_, victim->name, victim->priority);
 		}
 		bt_json_write(writer, "]}");
 	}
 	bt_json_write(writer, "], refusals: [");
 	for (uint32_t i = 0; i < preemption->refusals.count; i++) {
-		bt_json_write(writer, "{reason: %s, nodes: %d}",
+		bt_json_write(writer, "{reason: %s, nodes: %u}",
 			preemption->refusals.items[i].reason,
-			(int64_t)preemption->refusals.items[i].node_count);
+			preemption->refusals.items[i].node_count);
 	}
 	bt_json_write(writer, "]}");
 }
@@ -161,8 +158,8 @@ void bt_explain_write_json_groups(
 		for (uint32_t j = 0; j < group->reasons.count; j++) {
 			bt_json_write_str(writer, group->reasons.items[j]);
 		}
-		bt_json_write(writer, "], preFilter: %b, count: %d, nodes: [", group->in_pre_filter,
-			(int64_t)group->nodes.count);
+		bt_json_write(writer, "], preFilter: %b, count: %u, nodes: [", group->in_pre_filter,
+			group->nodes.count);
 		for (uint32_t j = 0; j < group->nodes.count; j++) {
 			bt_json_write_str(
 				writer, explanation->nodes.items[group->nodes.items[j]].name);
@@ -179,26 +176,25 @@ static void write_json(const void *answer, struct bt_json_writer *writer)
 	bt_json_begin_object(writer);
 	const struct bt_pod *pod = report->pod;
 	bt_json_write(writer,
-		"pod: {namespace: %s, name: %s, node: %s, priority: %d, schedulerName: %s, "
+		"pod: {namespace: %s, name: %s, node: %s, priority: %i, schedulerName: %s, "
 		"podGroup?: %s",
 		pod->metadata.namespace_, pod->metadata.name, report->running_on,
-		(int64_t)bt_pod_priority(pod), pod->spec.scheduler_name, report->group_name);
+		bt_pod_priority(pod), pod->spec.scheduler_name, report->group_name);
 	if (report->choice->of_workload) {
 		bt_json_write(writer,
-			"workload: {kind: %c, namespace: %s, name: %s, pods: %d, pendingPods: %d, "
-			"fits: %d}",
+			"workload: {kind: %c, namespace: %s, name: %s, pods: %u, pendingPods: %u, "
+			"fits: %u}",
 			bt_kind_info(report->choice->workload_kind)->name,
 			report->choice->workload_namespace, report->choice->workload_name,
-			(int64_t)report->choice->workload_pods,
-			(int64_t)report->choice->workload_pending,
-			(int64_t)report->choice->workload_fits);
+			report->choice->workload_pods, report->choice->workload_pending,
+			report->choice->workload_fits);
 	}
 	bt_json_write(writer,
-		"}, fate: %c, message: %s, profile: %s, nodeCount: %d, feasibleCount: %d, "
+		"}, fate: %c, message: %s, profile: %s, nodeCount: %u, feasibleCount: %u, "
 		"bestNode: %s",
 		bt_explained_fate_name(explanation->fate), explanation->message,
-		explanation->profile, (int64_t)explanation->node_count,
-		(int64_t)explanation->feasible_count, explanation->best_node);
+		explanation->profile, explanation->node_count, explanation->feasible_count,
+		explanation->best_node);
 	bt_explain_write_json_groups(explanation, writer);
 	bt_json_begin_member_array(writer, "nodes");
 	for (uint32_t i = 0; i < explanation->nodes.count; i++) {
@@ -209,10 +205,10 @@ static void write_json(const void *answer, struct bt_json_writer *writer)
 		const struct bt_proposal *proposal = &explanation->proposals.items[i];
 		bt_json_begin_object(writer);
 		write_changes(report, "changes", &proposal->remedies, writer);
-		bt_json_write(writer, "node: %s, opens: %d}", proposal->node,
-			(int64_t)proposal->opened_count);
+		bt_json_write(
+			writer, "node: %s, opens: %u}", proposal->node, proposal->opened_count);
 	}
-	bt_json_write(writer, "], untriedNodes: %d", (int64_t)explanation->untried_count);
+	bt_json_write(writer, "], untriedNodes: %u", explanation->untried_count);
 	write_changes(report, "entryChanges", &explanation->entry_remedies, writer);
 	write_preemption(&explanation->preemption, writer);
 	write_queue(report, writer);

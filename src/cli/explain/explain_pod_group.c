@@ -287,21 +287,18 @@ static void write_json(const void *answer, struct bt_json_writer *writer)
 	const struct report *report = answer;
 	const struct bt_group_explanation *explanation = report->explanation;
 	bt_json_write(writer,
-		"{podGroup: {namespace: %s, name: %s, exists: %b, minCount: %d, topologyKey: %s}, "
-		"fate: %c, message: %s, scheduled: %d",
-		report->namespace_, report->name, explanation->has_object,
-		(int64_t)explanation->min_count, explanation->topology_key,
-		bt_explained_group_fate_name(explanation), explanation->message,
-		(int64_t)explanation->scheduled_count);
-	bt_json_write(writer, "pending: %d, placed: %d, gated: %d, placements: [",
-		(int64_t)explanation->members.count, (int64_t)explanation->placed_count,
-		(int64_t)explanation->gated_count);
+		"{podGroup: {namespace: %s, name: %s, exists: %b, minCount: %i, topologyKey: %s}, "
+		"fate: %c, message: %s, scheduled: %u",
+		report->namespace_, report->name, explanation->has_object, explanation->min_count,
+		explanation->topology_key, bt_explained_group_fate_name(explanation),
+		explanation->message, explanation->scheduled_count);
+	bt_json_write(writer, "pending: %u, placed: %u, gated: %u, placements: [",
+		explanation->members.count, explanation->placed_count, explanation->gated_count);
 	for (uint32_t i = 0; i < explanation->placements.count; i++) {
 		const struct bt_explained_placement *placement = &explanation->placements.items[i];
-		bt_json_write(writer, "{name: %s, nodes: %d, placed: %d, fits: %b, closest: %b}",
-			placement->name, (int64_t)placement->node_count,
-			(int64_t)placement->placed_count, placement->is_feasible,
-			i == explanation->closest);
+		bt_json_write(writer, "{name: %s, nodes: %u, placed: %u, fits: %b, closest: %b}",
+			placement->name, placement->node_count, placement->placed_count,
+			placement->is_feasible, i == explanation->closest);
 	}
 	bt_json_write(writer, "], pods: [");
 	for (uint32_t i = 0; i < explanation->members.count; i++) {
@@ -326,8 +323,8 @@ static void write_json(const void *answer, struct bt_json_writer *writer)
 		bt_json_write_name_c(writer, "changes");
 		bt_changes_write_json(
 			&proposal->remedies, explanation->stopped, report->nodes, writer);
-		bt_json_write(writer, "count: %d, node: %s, placed: %d}", (int64_t)proposal->count,
-			proposal->node, (int64_t)proposal->placed_count);
+		bt_json_write(writer, "count: %u, node: %s, placed: %u}", proposal->count,
+			proposal->node, proposal->placed_count);
 	}
 	bt_json_write(writer, "]}");
 }

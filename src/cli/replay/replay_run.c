@@ -51,12 +51,6 @@ void bt_replay_append_time(struct bt_strbuf *out, int64_t time_ns)
 	bt_micro_time_format(&time, out);
 }
 
-static void write_member_double(struct bt_json_writer *writer, const char *name, double value)
-{
-	bt_json_write_name_c(writer, name);
-	bt_json_write_double(writer, value);
-}
-
 static void write_member_time_ns(struct bt_json_writer *writer, const char *name, int64_t time_ns)
 {
 	struct bt_strbuf text = {0};
@@ -76,21 +70,21 @@ static void write_distribution(struct bt_json_writer *writer, const struct bt_wa
 	bt_json_end_array(writer);
 }
 
-static void write_group(struct bt_json_writer *writer, const struct bt_measured_group *group)
+static void write_groups(struct bt_json_writer *writer, const char *name,
+	struct bt_measured_group *const *groups, uint32_t count)
 {
-	bt_json_write(writer, "{name: %s, pods: %d, pending: %d", group->name,
-		(int64_t)group->waits.count, (int64_t)group->pending);
-	const struct {
-		const char *name;
-		double share;
-	} quantiles[] = {{"p50", 0.5}, {"p95", 0.95}, {"p99", 0.99}};
-	bt_json_begin_member_object(writer, "waitedSeconds");
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(quantiles); i++) {
-		write_member_double(writer, quantiles[i].name,
-			to_seconds(bt_waits_quantile(&group->waits, quantiles[i].share)));
+	bt_json_begin_member_array(writer, name);
+	for (uint32_t i = 0; i < count; i++) {
+		const struct bt_waits *waits = &groups[i]->waits;
+		bt_json_write(writer,
+			"{name: %s, pods: %d, pending: %d, waitedSeconds: {p50: %f, p95: %f, p99: "
+			"%f, max: %f}}",
+			groups[i]->name, (int64_t)waits->count, (int64_t)groups[i]->pending,
+			to_seconds(bt_waits_quantile(waits, 0.5)),
+			to_seconds(bt_waits_quantile(waits, 0.95)),
+			to_seconds(bt_waits_quantile(waits, 0.99)), to_seconds(waits->max_ns));
 	}
-	write_member_double(writer, "max", to_seconds(group->waits.max_ns));
-	bt_json_write(writer, "}}");
+	bt_json_end_array(writer);
 }
 
 /** Limit of columns of the heat map. */
@@ -100,17 +94,13 @@ static void write_group(struct bt_json_writer *writer, const struct bt_measured_
 static void write_heat(struct bt_json_writer *writer, const struct bt_measure *measure)
 {
 	uint32_t step = measure->samples.count / HEAT_COLUMNS + 1;
-	bt_json_write(writer, "heat: {nodesPerRow: %d, samplesPerColumn: %d, columns: [",
-		(int64_t)measure->slots_per_row, (int64_t)step);
+	bt_json_write(writer, "heat: {nodesPerRow: %u, samplesPerColumn: %u, columns: [",
+		measure->slots_per_row, step);
 	for (uint32_t i = 0; i < measure->samples.count; i += step) {
 		bt_json_begin_array(writer);
 		for (uint32_t row = 0; row < BT_MEASURE_HEAT_ROWS; row++) {
 			uint8_t heat = measure->samples.items[i].heat[row];
-			if (heat == UINT8_MAX) {
-				bt_json_write_null(writer);
-			} else {
-				bt_json_write_uint64(writer, heat);
-			}
+			bt_json_write(writer, heat == UINT8_MAX ? "null" : "%u", (uint32_t)heat);
 		}
 		bt_json_end_array(writer);
 	}
@@ -124,12 +114,11 @@ static void write_samples(struct bt_json_writer *writer, const struct bt_measure
 		const struct bt_measured_sample *sample = &measure->samples.items[i];
 		bt_json_begin_object(writer);
 		write_member_time_ns(writer, "time", sample->time_ns);
-		bt_json_write(writer, "pending: %d, nodes: %d, usedNodes: %d, inUse: {",
-			(int64_t)sample->pending, (int64_t)sample->nodes,
-			(int64_t)sample->used_nodes);
+		bt_json_write(writer, "pending: %u, nodes: %u, usedNodes: %u, inUse: {",
+			sample->pending, sample->nodes, sample->used_nodes);
 		for (uint32_t k = 0; k < sample->share_count; k++) {
-			bt_json_write_name(writer, measure->resources.items[k].name);
-			bt_json_write_double(writer, sample->shares[k]);
+			bt_json_write(writer, "%s: %f", measure->resources.items[k].name,
+				sample->shares[k]);
 		}
 		bt_json_write(writer, "}}");
 	}
@@ -180,36 +169,25 @@ void bt_replay_answer_write_json(const void *context, struct bt_json_writer *wri
 		bt_json_write_member_int64(writer, numbers[i].name, (int64_t)numbers[i].value);
 	}
 	bt_json_end_object(writer);
-	write_member_double(writer, "lostHours", bt_replay_hours(measure->lost_ns));
-	bt_json_write(writer, "nodes: {most: %d, mostUsed: %d", (int64_t)measure->most_nodes,
-		(int64_t)measure->most_used_nodes);
-	write_member_double(writer, "hours", bt_replay_hours(measure->node_ns));
-	write_member_double(writer, "usedHours", bt_replay_hours(measure->used_node_ns));
-	bt_json_write_member_int64(writer, "neverUsed", measure->never_used);
+	bt_json_write(writer,
+		"lostHours: %f, nodes: {most: %u, mostUsed: %u, hours: %f, usedHours: %f, "
+		"neverUsed: %u",
+		bt_replay_hours(measure->lost_ns), measure->most_nodes, measure->most_used_nodes,
+		bt_replay_hours(measure->node_ns), bt_replay_hours(measure->used_node_ns),
+		measure->never_used);
 	if (answer->has_prices) {
-		write_member_double(writer, "cost", measure->full_cost);
-		write_member_double(writer, "usedCost", measure->cost);
+		bt_json_write(writer, "cost: %f, usedCost: %f", measure->full_cost, measure->cost);
 	}
 	bt_json_write(writer, "}, resources: [");
 	for (uint32_t i = 0; i < measure->resources.count; i++) {
-		bt_json_write(writer, "{name: %s", measure->resources.items[i].name);
 		const struct bt_measured_resource *resource = &measure->resources.items[i];
-		write_member_double(
-			writer, "inUse", share(resource->used_ns, resource->capacity_ns));
-		write_member_double(writer, "peak", resource->peak);
-		write_member_double(writer, "fragmented",
-			share(resource->fragmented_ns, resource->capacity_ns));
-		bt_json_end_object(writer);
-	}
-	bt_json_write(writer, "], priorities: [");
-	for (uint32_t i = 0; i < measure->priorities.count; i++) {
-		write_group(writer, measure->priorities.items[i]);
-	}
-	bt_json_write(writer, "], owners: [");
-	for (uint32_t i = 0; i < measure->owners.count; i++) {
-		write_group(writer, measure->owners.items[i]);
+		bt_json_write(writer, "{name: %s, inUse: %f, peak: %f, fragmented: %f}",
+			resource->name, share(resource->used_ns, resource->capacity_ns),
+			resource->peak, share(resource->fragmented_ns, resource->capacity_ns));
 	}
 	bt_json_end_array(writer);
+	write_groups(writer, "priorities", measure->priorities.items, measure->priorities.count);
+	write_groups(writer, "owners", measure->owners.items, measure->owners.count);
 	if (answer->is_compared) {
 		write_json_differences(writer, answer);
 	}

@@ -312,12 +312,11 @@ static void write_json(const void *answer, struct bt_json_writer *writer)
 {
 	const struct bt_simulation *simulation = answer;
 	bt_json_write(writer,
-		"{apiVersion: 'berth.dev/v1', kind: 'Simulation', summary: {placed: %d, pending: "
-		"%d, deleting: %d, evicted: %d, running: %d, nodes: %d}",
-		(int64_t)simulation->counts[BT_FATE_SCHEDULED],
-		(int64_t)bt_simulation_pending_count(simulation),
-		(int64_t)simulation->counts[BT_FATE_DELETING], (int64_t)simulation->evictions.count,
-		(int64_t)simulation->running_count, (int64_t)simulation->node_count);
+		"{apiVersion: 'berth.dev/v1', kind: 'Simulation', summary: {placed: %u, pending: "
+		"%u, deleting: %u, evicted: %u, running: %u, nodes: %u}",
+		simulation->counts[BT_FATE_SCHEDULED], bt_simulation_pending_count(simulation),
+		simulation->counts[BT_FATE_DELETING], simulation->evictions.count,
+		simulation->running_count, simulation->node_count);
 	const struct bt_expansion *expansion = &simulation->expansion;
 	if (expansion->refusals.count != 0) {
 		bt_json_begin_member_array(writer, "refused");
@@ -345,10 +344,10 @@ static void write_json(const void *answer, struct bt_json_writer *writer)
 		}
 		bt_json_write(writer,
 			"reason: %c, node: %s, nominatedNode: %s, message: %s, podGroup?: %s, "
-			"priority: %d, score: %d, feasibleNodes: %d",
+			"priority: %i, score: %d, feasibleNodes: %u",
 			bt_fate_name(entry->fate), entry->node_name, entry->nominated_node_name,
-			entry->message, entry->group_name, (int64_t)bt_pod_priority(entry->pod),
-			entry->score, (int64_t)entry->feasible_count);
+			entry->message, entry->group_name, bt_pod_priority(entry->pod),
+			entry->score, entry->feasible_count);
 		struct devices devices = list_devices(simulation->engine->state, entry);
 		if (devices.list.count != 0) {
 			bt_json_begin_member_array(writer, "devices");
@@ -367,11 +366,10 @@ static void write_json(const void *answer, struct bt_json_writer *writer)
 		bt_json_begin_member_array(writer, "podGroups");
 		for (uint32_t i = 0; i < group_count; i++) {
 			bt_json_write(writer,
-				"{namespace: %s, name: %s, placed: %d, pending: %d, message: %s, "
+				"{namespace: %s, name: %s, placed: %u, pending: %u, message: %s, "
 				"reason: %s}",
-				groups[i].namespace_, groups[i].name,
-				(int64_t)groups[i].placed_count, (int64_t)groups[i].pending_count,
-				groups[i].message, groups[i].reason);
+				groups[i].namespace_, groups[i].name, groups[i].placed_count,
+				groups[i].pending_count, groups[i].message, groups[i].reason);
 		}
 		bt_json_end_array(writer);
 	}
@@ -382,10 +380,10 @@ static void write_json(const void *answer, struct bt_json_writer *writer)
 		const struct bt_object_meta *preemptor =
 			&simulation->pods.items[eviction->preemptor].pod->metadata;
 		bt_json_write(writer,
-			"{namespace: %s, name: %s, node: %s, priority: %d, preemptor: {namespace: "
+			"{namespace: %s, name: %s, node: %s, priority: %i, preemptor: {namespace: "
 			"%s, name: %s}}",
 			eviction->namespace_, eviction->name, eviction->node_name,
-			(int64_t)eviction->priority, preemptor->namespace_, preemptor->name);
+			eviction->priority, preemptor->namespace_, preemptor->name);
 	}
 	bt_json_write(writer, "], nodes: [");
 	uint32_t *slots = bt_simulation_node_slots(simulation);

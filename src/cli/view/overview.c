@@ -123,11 +123,11 @@ void bt_overview_write(const struct bt_history *history, int64_t at_ns, uint64_t
 	qsort(rows, row_count, sizeof(rows[0]), compare_rows);
 	bt_json_writer_init(&json, out, 0);
 	bt_json_write(&json,
-		"{revision: %d, nodesRevision: %d, from: %d, at: %d, hasHistory: %b, running: %d, "
-		"pending: %d, gated: %d",
+		"{revision: %d, nodesRevision: %d, from: %d, at: %d, hasHistory: %b, running: %u, "
+		"pending: %u, gated: %u",
 		(int64_t)history->revision, (int64_t)history->nodes_revision,
 		history->from_ns / BT_NS_PER_MS, at_ns / BT_NS_PER_MS, history->files == NULL,
-		(int64_t)running_count, (int64_t)pending_count, (int64_t)gated_count);
+		running_count, pending_count, gated_count);
 	write_resources(history, &json);
 	if (known_revision != history->nodes_revision) {
 		bt_json_begin_member_array(&json, "nodes");
@@ -181,12 +181,12 @@ bool bt_overview_write_node(
 		const struct bt_owner_reference *owner = bt_object_controller(&pod->metadata);
 		const struct bt_amounts *request = &history->amounts.items[version->amounts];
 		bt_json_write(&json,
-			"{namespace: %s, name: %s, ownerKind: %s, ownerName: %s, priority: %d, "
+			"{namespace: %s, name: %s, ownerKind: %s, ownerName: %s, priority: %i, "
 			"created: %d, deleting: %b, request:",
 			shown_namespace(version->object), pod->metadata.name,
 			owner != NULL ? owner->kind : BT_STR(""),
 			owner != NULL ? owner->name : BT_STR(""),
-			(int64_t)(pod->spec.priority.present ? pod->spec.priority.value : 0),
+			(pod->spec.priority.present ? pod->spec.priority.value : 0),
 			version->created_ns / BT_NS_PER_MS,
 			pod->metadata.deletion_timestamp != NULL);
 		write_amounts(
@@ -392,8 +392,8 @@ void bt_overview_write_samples(const struct bt_history *history, int64_t from_ns
 	}
 
 	bt_json_writer_init(&json, out, 0);
-	bt_json_write(&json, "{from: %d, step:", from_ns / BT_NS_PER_MS);
-	bt_json_write_double(&json, (double)samples.step_ns / (double)BT_NS_PER_MS);
+	bt_json_write(&json, "{from: %d, step: %f", from_ns / BT_NS_PER_MS,
+		(double)samples.step_ns / (double)BT_NS_PER_MS);
 	write_sums(&samples, &json, "pending", samples.pending);
 	write_sums(&samples, &json, "running", samples.running);
 	write_sums(&samples, &json, "bound", samples.bound);

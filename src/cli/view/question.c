@@ -341,8 +341,8 @@ static void write_answer(struct question *question, int status, struct bt_strbuf
 	}
 
 	bt_json_writer_init(&json, out, 0);
-	bt_json_write(&json, "{exitStatus: %d",
-		(int64_t)(is_exited ? WEXITSTATUS(status) : BT_EXIT_BAD_INPUT));
+	bt_json_write(
+		&json, "{exitStatus: %i", (is_exited ? WEXITSTATUS(status) : BT_EXIT_BAD_INPUT));
 	if (question->questions->options.source_flags != NULL && question->at_ns == NOW_NS) {
 		append_command_line(question, &line);
 		bt_json_write_member(&json, "commandLine", bt_strbuf_str(&line));

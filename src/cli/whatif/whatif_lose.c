@@ -130,9 +130,8 @@ static bool comes_back(const struct losing *losing, const struct bt_pod *pod)
 static void write_pod(struct bt_json_writer *writer, const struct bt_pod *pod, int32_t priority)
 {
 	struct bt_pod_owner owner = bt_pod_owner_of(&pod->metadata);
-	bt_json_write(writer, "namespace: %s, name: %s, priority: %d, owner: {kind: %s, name: %s}",
-		pod->metadata.namespace_, pod->metadata.name, (int64_t)priority, owner.kind,
-		owner.name);
+	bt_json_write(writer, "namespace: %s, name: %s, priority: %i, owner: {kind: %s, name: %s}",
+		pod->metadata.namespace_, pod->metadata.name, priority, owner.kind, owner.name);
 }
 
 /**
@@ -259,12 +258,12 @@ static void write_loss(
 		const struct bt_object_meta *preemptor =
 			&simulation->pods.items[eviction->preemptor].pod->metadata;
 		bt_json_write(writer,
-			"{namespace: %s, name: %s, priority: %d, node: %s, preemptor: {namespace: "
+			"{namespace: %s, name: %s, priority: %i, node: %s, preemptor: {namespace: "
 			"%s, name: %s}}",
-			eviction->namespace_, eviction->name, (int64_t)eviction->priority,
+			eviction->namespace_, eviction->name, eviction->priority,
 			eviction->node_name, preemptor->namespace_, preemptor->name);
 	}
-	bt_json_write(writer, "], left: %d, moved: [", (int64_t)left.items.count);
+	bt_json_write(writer, "], left: %u, moved: [", left.items.count);
 	for (uint32_t i = 0; i < simulation->pods.count && left.items.count != 0; i++) {
 		const struct bt_simulated_pod *entry = &simulation->pods.items[i];
 		const struct bt_object_meta *meta = &entry->pod->metadata;
@@ -620,12 +619,11 @@ static void write_json(const void *context, struct bt_json_writer *writer)
 	bt_json_begin_object(writer);
 	bt_whatif_write_changes(writer, losing->options->changes, losing->options->new_config);
 	bt_json_write(writer,
-		"lose: %c, summary: {worse: %b, losses: %d, harmful: %d, pendingBefore: %d, "
-		"nodesWithoutLabel: %d}, losses: [",
+		"lose: %c, summary: {worse: %b, losses: %u, harmful: %u, pendingBefore: %u, "
+		"nodesWithoutLabel: %u}, losses: [",
 		is_about_nodes(losing->options) ? "node" : label_key(losing->options->unit),
-		count_harmful(losing) != 0, (int64_t)losing->losses.count,
-		(int64_t)count_harmful(losing), (int64_t)losing->pending_before.items.count,
-		(int64_t)losing->unlabelled);
+		count_harmful(losing) != 0, losing->losses.count, count_harmful(losing),
+		losing->pending_before.items.count, losing->unlabelled);
 	for (uint32_t i = 0; i < losing->losses.count; i++) {
 		const struct loss *loss = &losing->losses.items[i];
 		bt_json_write(writer, "{name: %s, nodes: [", loss->name);

@@ -157,7 +157,7 @@ static void write_pods(const struct bt_whatif_report *report, bool wide, struct 
 		bt_strbuf_finish(&why);
 	}
 	bt_table_write(&table, out);
-	bt_text_append(out, "%n more {pod fares|pods fare} differently: -o wide lists all\n",
+	bt_text_append(out, "[%n more {pod fares|pods fare} differently: -o wide lists all\n]",
 		pod_count - end);
 	bt_free(pods);
 }
@@ -411,9 +411,9 @@ static void write_json(const void *answer, struct bt_json_writer *writer)
 			report->counts[effect]);
 	}
 	bt_json_write(writer,
-		"pendingBefore: %d, pendingAfter: %d, nodesBefore: %d, nodesAfter: %d}, pods: [",
-		(int64_t)report->before->pending_count, (int64_t)report->after->pending_count,
-		(int64_t)report->node_count_before, (int64_t)report->node_count_after);
+		"pendingBefore: %u, pendingAfter: %u, nodesBefore: %u, nodesAfter: %u}, pods: [",
+		report->before->pending_count, report->after->pending_count,
+		report->node_count_before, report->node_count_after);
 	for (uint32_t i = 0; i < report->pods.count; i++) {
 		const struct bt_whatif_difference *difference = &report->pods.items[i];
 		const struct bt_whatif_pod *before = difference->before;
@@ -428,9 +428,9 @@ static void write_json(const void *answer, struct bt_json_writer *writer)
 			before != NULL && !before->preempted ? before->node_name : BT_STR(""),
 			placed ? after->node_name : BT_STR(""), before == NULL, difference->reason,
 			pending ? bt_fate_name(after->fate) : "");
-		bt_json_write(writer, "message: %s, priority: %d, owner: {kind: %s, name: %s}",
-			pending ? after->message : BT_STR(""), (int64_t)pod->priority,
-			pod->owner.kind, pod->owner.name);
+		bt_json_write(writer, "message: %s, priority: %i, owner: {kind: %s, name: %s}",
+			pending ? after->message : BT_STR(""), pod->priority, pod->owner.kind,
+			pod->owner.name);
 		if (difference->effect == BT_EFFECT_PREEMPTED) {
 			BT_ASSERT(after != NULL);
 			bt_json_write(writer, "preemptor: {namespace: %s, name: %s}",
@@ -445,11 +445,10 @@ static void write_json(const void *answer, struct bt_json_writer *writer)
 			continue;
 		}
 		bt_json_write(writer,
-			"{namespace: %s, name: %s, disruptionsAllowed: %d, evictions: %d, heldUp: "
-			"%d, inSeveralBudgets: %d, pendingReplacements: %d}",
-			budget->namespace_, budget->name, (int64_t)budget->allowed,
-			(int64_t)budget->evictions, (int64_t)budget->held, (int64_t)budget->shared,
-			(int64_t)budget->still_pending);
+			"{namespace: %s, name: %s, disruptionsAllowed: %i, evictions: %u, heldUp: "
+			"%u, inSeveralBudgets: %u, pendingReplacements: %u}",
+			budget->namespace_, budget->name, budget->allowed, budget->evictions,
+			budget->held, budget->shared, budget->still_pending);
 	}
 	bt_json_write(writer, "], nodes: [");
 	for (uint32_t i = 0; i < report->nodes.count; i++) {
