@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "explain/advice.h"
+#include "base/order.h"
 #include "explain/explain_search.h"
 
 bt_remedy_list bt_remedies_sort(struct bt_arena *arena, const bt_remedy_list *remedies)
@@ -112,34 +113,16 @@ static int compare_candidates(const struct bt_candidate *x, const struct bt_cand
 	bool x_lowers = bt_remedies_have(&x->remedies, BT_REMEDY_LOWER_REQUEST);
 	bool y_lowers = bt_remedies_have(&y->remedies, BT_REMEDY_LOWER_REQUEST);
 
-	if (x->is_too_small != y->is_too_small) {
-		return x->is_too_small ? 1 : -1;
+	/* Sets that keep the pod's requests come first. Indices of nodes are in the order of names.
+	 */
+	int order = BT_ORDER_BY(BT_ORDER(x->is_too_small, y->is_too_small),
+		BT_ORDER(x->remedies.count, y->remedies.count), BT_ORDER(x_lowers, y_lowers),
+		BT_ORDER(x_distance, y_distance), BT_ORDER(y->node_count, x->node_count),
+		BT_ORDER(x->node, y->node));
+	for (uint32_t i = 0; i < x->remedies.count && order == 0; i++) {
+		order = bt_remedy_compare(&x->remedies.items[i], &y->remedies.items[i]);
 	}
-	if (x->remedies.count != y->remedies.count) {
-		return x->remedies.count < y->remedies.count ? -1 : 1;
-	}
-	/* Sets that keep the pod's requests come first. */
-	if (x_lowers != y_lowers) {
-		return x_lowers ? 1 : -1;
-	}
-	if (x_distance < y_distance || x_distance > y_distance) {
-		return x_distance < y_distance ? -1 : 1;
-	}
-	if (x->node_count != y->node_count) {
-		return x->node_count > y->node_count ? -1 : 1;
-	}
-	/* Indices of nodes are in the order of names. */
-	if (x->node != y->node) {
-		return x->node < y->node ? -1 : 1;
-	}
-	for (uint32_t i = 0; i < x->remedies.count; i++) {
-		int order = bt_remedy_compare(&x->remedies.items[i], &y->remedies.items[i]);
-
-		if (order != 0) {
-			return order;
-		}
-	}
-	return 0;
+	return order;
 }
 
 static int compare_pointers(const void *a, const void *b)

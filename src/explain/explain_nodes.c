@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "explain/explain_private.h"
+#include "base/order.h"
 
 /** The groups of nodes with the same status, in the order in which they were found. */
 struct groups {
@@ -52,28 +53,20 @@ static uint32_t find_or_add_group(
  */
 static int compare_distances(const struct bt_explained_node *x, const struct bt_explained_node *y)
 {
-	if (x->is_final != y->is_final) {
-		return x->is_final ? 1 : -1;
-	}
-	if (!x->is_final && x->is_too_small != y->is_too_small) {
-		return x->is_too_small ? 1 : -1;
-	}
-	if (!x->is_final && x->remedies.count != y->remedies.count) {
-		return x->remedies.count < y->remedies.count ? -1 : 1;
-	}
-	if (x->distance < y->distance || x->distance > y->distance) {
-		return x->distance < y->distance ? -1 : 1;
-	}
-	return 0;
+	bool is_final = x->is_final;
+
+	return BT_ORDER_BY(BT_ORDER(x->is_final, y->is_final),
+		is_final ? 0 : BT_ORDER(x->is_too_small, y->is_too_small),
+		is_final ? 0 : BT_ORDER(x->remedies.count, y->remedies.count),
+		BT_ORDER(x->distance, y->distance));
 }
 
 static int compare_nodes(const void *a, const void *b)
 {
 	const struct bt_explained_node *x = *(const struct bt_explained_node *const *)a;
 	const struct bt_explained_node *y = *(const struct bt_explained_node *const *)b;
-	int order = compare_distances(x, y);
 
-	return order != 0 ? order : bt_str_compare(x->name, y->name);
+	return BT_ORDER_BY(compare_distances(x, y), bt_str_compare(x->name, y->name));
 }
 
 struct ranked_group {
@@ -90,30 +83,20 @@ static int compare_reasons(const struct bt_explained_group *x, const struct bt_e
 			return order;
 		}
 	}
-	return (x->reasons.count > y->reasons.count) - (x->reasons.count < y->reasons.count);
+	return BT_ORDER(x->reasons.count, y->reasons.count);
 }
 
 static int compare_groups(const void *a, const void *b)
 {
-	const struct bt_explained_group *x = ((const struct ranked_group *)a)->group;
-	const struct bt_explained_group *y = ((const struct ranked_group *)b)->group;
-	int order = compare_distances(((const struct ranked_group *)a)->nearest,
-		((const struct ranked_group *)b)->nearest);
+	const struct ranked_group *first = a;
+	const struct ranked_group *second = b;
+	const struct bt_explained_group *x = first->group;
+	const struct bt_explained_group *y = second->group;
 
-	if (order != 0) {
-		return order;
-	}
-	if (x->nodes.count != y->nodes.count) {
-		return x->nodes.count > y->nodes.count ? -1 : 1;
-	}
-	order = compare_reasons(x, y);
-	if (order == 0) {
-		order = bt_str_compare(x->plugin, y->plugin);
-	}
-	if (order == 0) {
-		order = (int)x->code - (int)y->code;
-	}
-	return order != 0 ? order : (int)x->in_pre_filter - (int)y->in_pre_filter;
+	return BT_ORDER_BY(compare_distances(first->nearest, second->nearest),
+		BT_ORDER(y->nodes.count, x->nodes.count), compare_reasons(x, y),
+		bt_str_compare(x->plugin, y->plugin), BT_ORDER(x->code, y->code),
+		BT_ORDER(x->in_pre_filter, y->in_pre_filter));
 }
 
 /** Limit of PreFilter runs; each run removes the cause of the previous rejection. */

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 
 #include "explain/explain_private.h"
+#include "base/order.h"
 #include "framework/node_statuses.h"
 #include "plugins/default_preemption.h"
 
@@ -25,16 +26,9 @@ static int compare_candidates(const void *a, const void *b)
 	const struct bt_explained_candidate *x = a;
 	const struct bt_explained_candidate *y = b;
 
-	if (x->selected != y->selected) {
-		return x->selected ? -1 : 1;
-	}
-	if (x->pdb_violations != y->pdb_violations) {
-		return x->pdb_violations < y->pdb_violations ? -1 : 1;
-	}
-	if (x->victims.count != y->victims.count) {
-		return x->victims.count < y->victims.count ? -1 : 1;
-	}
-	return bt_str_compare(x->node, y->node);
+	return BT_ORDER_BY(BT_ORDER(y->selected, x->selected),
+		BT_ORDER(x->pdb_violations, y->pdb_violations),
+		BT_ORDER(x->victims.count, y->victims.count), bt_str_compare(x->node, y->node));
 }
 
 static void add_refusal(struct preemption_view *view, struct bt_str reason, uint32_t node_count)
@@ -70,10 +64,8 @@ static int compare_refusals(const void *a, const void *b)
 	const struct bt_explained_refusal *x = a;
 	const struct bt_explained_refusal *y = b;
 
-	if (x->node_count != y->node_count) {
-		return x->node_count > y->node_count ? -1 : 1;
-	}
-	return bt_str_compare(x->reason, y->reason);
+	return BT_ORDER_BY(
+		BT_ORDER(y->node_count, x->node_count), bt_str_compare(x->reason, y->reason));
 }
 
 /**

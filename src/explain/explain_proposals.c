@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "explain/explain_search.h"
+#include "base/order.h"
 
 /**
  * If a set has at most this many changes, every proper subset is tried; from a larger set, changes
@@ -555,22 +556,11 @@ static int compare_proposals(const void *a, const void *b)
 	bool x_lowers = bt_remedies_have(&x->proposal.remedies, BT_REMEDY_LOWER_REQUEST);
 	bool y_lowers = bt_remedies_have(&y->proposal.remedies, BT_REMEDY_LOWER_REQUEST);
 
-	if (x->is_too_small != y->is_too_small) {
-		return x->is_too_small ? 1 : -1;
-	}
-	if (x->proposal.remedies.count != y->proposal.remedies.count) {
-		return x->proposal.remedies.count < y->proposal.remedies.count ? -1 : 1;
-	}
-	if (x_lowers != y_lowers) {
-		return x_lowers ? 1 : -1;
-	}
-	if (x->distance < y->distance || x->distance > y->distance) {
-		return x->distance < y->distance ? -1 : 1;
-	}
-	if (x->proposal.opened_count != y->proposal.opened_count) {
-		return x->proposal.opened_count > y->proposal.opened_count ? -1 : 1;
-	}
-	return bt_str_compare(x->proposal.node, y->proposal.node);
+	return BT_ORDER_BY(BT_ORDER(x->is_too_small, y->is_too_small),
+		BT_ORDER(x->proposal.remedies.count, y->proposal.remedies.count),
+		BT_ORDER(x_lowers, y_lowers), BT_ORDER(x->distance, y->distance),
+		BT_ORDER(y->proposal.opened_count, x->proposal.opened_count),
+		bt_str_compare(x->proposal.node, y->proposal.node));
 }
 
 /**

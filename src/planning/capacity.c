@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "api/text_template.h"
+#include "base/order.h"
 #include "planning/capacity_private.h"
 #include "dra/dra.h"
 #include "framework/node_statuses.h"
@@ -86,10 +87,8 @@ static int compare_reasons(const void *a, const void *b)
 {
 	const struct bt_capacity_reason *first = a;
 	const struct bt_capacity_reason *second = b;
-	if (first->node_count != second->node_count) {
-		return first->node_count > second->node_count ? -1 : 1;
-	}
-	return bt_str_compare(first->text, second->text);
+	return BT_ORDER_BY(BT_ORDER(second->node_count, first->node_count),
+		bt_str_compare(first->text, second->text));
 }
 
 /** --- members whose copy finds no node --- */

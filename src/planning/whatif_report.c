@@ -7,6 +7,7 @@
 #include "api/identity.h"
 #include "api/node.h"
 #include "base/assert.h"
+#include "base/order.h"
 #include "planning/whatif_private.h"
 
 static uint64_t pod_hash(const struct bt_whatif_pod *pod)
@@ -392,18 +393,11 @@ static int compare_differences(const void *left, const void *right)
 	const struct bt_whatif_difference *b = right;
 	const struct bt_whatif_pod *x = a->after != NULL ? a->after : a->before;
 	const struct bt_whatif_pod *y = b->after != NULL ? b->after : b->before;
-	const struct bt_str keys[][2] = {
-		{x->namespace_, y->namespace_},
-		{x->owner.name, y->owner.name},
-		{x->owner.kind, y->owner.kind},
-		{x->name, y->name},
-		{x->place, y->place},
-	};
-	int order = (a->effect > b->effect) - (a->effect < b->effect);
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(keys) && order == 0; i++) {
-		order = bt_str_compare(keys[i][0], keys[i][1]);
-	}
-	return order;
+	return BT_ORDER_BY(BT_ORDER(a->effect, b->effect),
+		bt_str_compare(x->namespace_, y->namespace_),
+		bt_str_compare(x->owner.name, y->owner.name),
+		bt_str_compare(x->owner.kind, y->owner.kind), bt_str_compare(x->name, y->name),
+		bt_str_compare(x->place, y->place));
 }
 
 void bt_whatif_compare(struct bt_whatif_report *report)

@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/duration.h"
 #include "base/nanoseconds.h"
+#include "base/order.h"
 #include "base/prng.h"
 #include "cluster/controllers.h"
 #include "cluster/pod_admission.h"
@@ -116,10 +117,8 @@ static int compare_arrivals(const void *a, const void *b)
 {
 	const struct arrival *first = a;
 	const struct arrival *second = b;
-	if (first->time_ns != second->time_ns) {
-		return first->time_ns < second->time_ns ? -1 : 1;
-	}
-	return first->sequence < second->sequence ? -1 : 1;
+	return BT_ORDER_BY(BT_ORDER(first->time_ns, second->time_ns),
+		BT_ORDER(first->sequence, second->sequence));
 }
 
 /** --- objects and pods --- */

@@ -9,6 +9,7 @@
 #include "api/identity.h"
 #include "base/alloc.h"
 #include "base/nanoseconds.h"
+#include "base/order.h"
 #include "state/state.h"
 
 /** The columns of cpu and memory, which come before the scalar ones. */
@@ -296,10 +297,8 @@ static int compare_requests(const void *a, const void *b)
 {
 	const struct bt_measured_request *first = *(const struct bt_measured_request *const *)a;
 	const struct bt_measured_request *second = *(const struct bt_measured_request *const *)b;
-	if (first->count != second->count) {
-		return first->count > second->count ? -1 : 1;
-	}
-	return first < second ? -1 : 1; /* the request that was seen first comes first */
+	/* The request that was seen first comes first. */
+	return BT_ORDER_BY(BT_ORDER(second->count, first->count), BT_ORDER(first, second));
 }
 
 static uint32_t find_typical(const struct bt_measure *measure, const struct bt_node_table *nodes,
@@ -506,7 +505,7 @@ static int compare_priorities(const void *a, const void *b)
 {
 	const struct bt_measured_group *first = *(struct bt_measured_group *const *)a;
 	const struct bt_measured_group *second = *(struct bt_measured_group *const *)b;
-	return first->priority > second->priority ? -1 : first->priority < second->priority;
+	return BT_ORDER(second->priority, first->priority);
 }
 
 static int compare_owners(const void *a, const void *b)

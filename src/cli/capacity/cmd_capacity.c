@@ -5,6 +5,7 @@
 #include "api/node.h"
 #include "api/pod.h"
 #include "api/text_template.h"
+#include "base/order.h"
 #include "base/printable.h"
 #include "planning/capacity.h"
 #include "cli/command.h"
@@ -138,10 +139,8 @@ static int compare_shares(const void *a, const void *b)
 {
 	const struct share *first = a;
 	const struct share *second = b;
-	if (first->copies != second->copies) {
-		return first->copies > second->copies ? -1 : 1;
-	}
-	return first->node < second->node ? -1 : first->node > second->node;
+	return BT_ORDER_BY(
+		BT_ORDER(second->copies, first->copies), BT_ORDER(first->node, second->node));
 }
 
 static void add_change(struct bt_table *table, struct bt_str resource, int64_t before,

@@ -6,6 +6,7 @@
 
 #include "api/meta.h"
 #include "api/text_template.h"
+#include "base/order.h"
 #include "cli/explain/explain_change.h"
 #include "state/pod_groups.h"
 
@@ -56,14 +57,12 @@ static int compare_members(const void *left, const void *right)
 {
 	const struct member *a = left;
 	const struct member *b = right;
-	int order = bt_str_compare(a->pod->metadata.namespace_, b->pod->metadata.namespace_);
-	order = order != 0 ? order : bt_str_compare(a->owner.kind, b->owner.kind);
-	order = order != 0 ? order : bt_str_compare(a->owner.name, b->owner.name);
-	if (order == 0 &&
-		a->owner.kind.length == 0) { /* a pod without owner is a group of its own */
-		order = bt_str_compare(a->pod->metadata.name, b->pod->metadata.name);
-	}
-	return order != 0 ? order : (a->position > b->position) - (a->position < b->position);
+	bool is_owned = a->owner.kind.length != 0; /* otherwise the pod is a group of its own */
+	return BT_ORDER_BY(bt_str_compare(a->pod->metadata.namespace_, b->pod->metadata.namespace_),
+		bt_str_compare(a->owner.kind, b->owner.kind),
+		bt_str_compare(a->owner.name, b->owner.name),
+		is_owned ? 0 : bt_str_compare(a->pod->metadata.name, b->pod->metadata.name),
+		BT_ORDER(a->position, b->position));
 }
 
 static bool is_same_owner(const struct member *a, const struct member *b)
@@ -125,16 +124,10 @@ static int compare_groups(const void *left, const void *right)
 {
 	const struct group *a = left;
 	const struct group *b = right;
-	if (staying_count(a) != staying_count(b)) {
-		return staying_count(a) < staying_count(b) ? 1 : -1;
-	}
-	if (a->count != b->count) {
-		return a->count < b->count ? 1 : -1;
-	}
-	int order = bt_str_compare(a->namespace_, b->namespace_);
-	order = order != 0 ? order : bt_str_compare(a->owner.name, b->owner.name);
-	return order != 0 ? order
-			  : bt_str_compare(a->first->metadata.name, b->first->metadata.name);
+	return BT_ORDER_BY(BT_ORDER(staying_count(b), staying_count(a)),
+		BT_ORDER(b->count, a->count), bt_str_compare(a->namespace_, b->namespace_),
+		bt_str_compare(a->owner.name, b->owner.name),
+		bt_str_compare(a->first->metadata.name, b->first->metadata.name));
 }
 
 /** --- reasons --- */

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "api/text_template.h"
+#include "base/order.h"
 #include "base/printable.h"
 #include "cli/explain/explain_report.h"
 
@@ -107,10 +108,7 @@ static int compare_sizes(const void *a, const void *b)
 {
 	const struct bt_explained_group *x = *(const struct bt_explained_group *const *)a;
 	const struct bt_explained_group *y = *(const struct bt_explained_group *const *)b;
-	if (x->nodes.count != y->nodes.count) {
-		return x->nodes.count > y->nodes.count ? -1 : 1;
-	}
-	return x < y ? -1 : x > y;
+	return BT_ORDER_BY(BT_ORDER(y->nodes.count, x->nodes.count), BT_ORDER(x, y));
 }
 
 /** --- the sentence --- */

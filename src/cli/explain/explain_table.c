@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "api/text_template.h"
+#include "base/order.h"
 #include "base/printable.h"
 #include "cli/explain/explain_change.h"
 #include "cli/explain/explain_report.h"
@@ -367,10 +368,8 @@ static int compare_fits(const void *a, const void *b)
 {
 	const struct bt_explained_node *first = *(const struct bt_explained_node *const *)a;
 	const struct bt_explained_node *second = *(const struct bt_explained_node *const *)b;
-	if (first->total_score != second->total_score) {
-		return first->total_score > second->total_score ? -1 : 1;
-	}
-	return bt_str_compare(first->name, second->name);
+	return BT_ORDER_BY(BT_ORDER(second->total_score, first->total_score),
+		bt_str_compare(first->name, second->name));
 }
 
 static bool is_equal_everywhere(const struct ranking *ranking, uint32_t column)

@@ -7,6 +7,7 @@
 #include "api/toleration.h"
 #include "base/alloc.h"
 #include "base/nanoseconds.h"
+#include "base/order.h"
 #include "base/wrap.h"
 #include "cli/output.h"
 #include "cli/view/view.h"
@@ -313,9 +314,8 @@ static int compare_waits(const void *a, const void *b)
 {
 	const struct wait *first = a;
 	const struct wait *second = b;
-	int order = (first->step > second->step) - (first->step < second->step);
-	return order != 0 ? order
-			  : (first->seconds > second->seconds) - (first->seconds < second->seconds);
+	return BT_ORDER_BY(
+		BT_ORDER(first->step, second->step), BT_ORDER(first->seconds, second->seconds));
 }
 
 /** Write for each step the quantile of the waits of pods bound in it; null: no pod was bound. */

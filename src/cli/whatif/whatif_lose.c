@@ -6,6 +6,7 @@
 #include "api/identity.h"
 #include "api/selector.h"
 #include "api/text_template.h"
+#include "base/order.h"
 #include "base/printable.h"
 #include "base/text_set.h"
 #include "cli/processes.h"
@@ -587,18 +588,9 @@ static int compare_losses(const void *left, const void *right)
 {
 	const struct loss *a = left;
 	const struct loss *b = right;
-	const int64_t counts[][2] = {
-		{a->pending + a->lost, b->pending + b->lost},
-		{a->pending, b->pending},
-		{a->preempted, b->preempted},
-		{a->left, b->left},
-	};
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(counts); i++) {
-		if (counts[i][0] != counts[i][1]) {
-			return counts[i][0] < counts[i][1] ? 1 : -1;
-		}
-	}
-	return bt_str_compare(a->name, b->name);
+	return BT_ORDER_BY(BT_ORDER(b->pending + b->lost, a->pending + a->lost),
+		BT_ORDER(b->pending, a->pending), BT_ORDER(b->preempted, a->preempted),
+		BT_ORDER(b->left, a->left), bt_str_compare(a->name, b->name));
 }
 
 static uint32_t count_harmful(const struct losing *losing)

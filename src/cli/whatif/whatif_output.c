@@ -6,6 +6,7 @@
 
 #include "api/text_template.h"
 #include "base/assert.h"
+#include "base/order.h"
 #include "base/printable.h"
 #include "base/text_set.h"
 #include "planning/whatif_report.h"
@@ -76,28 +77,19 @@ static int compare_rows(const void *left, const void *right)
 	const struct bt_whatif_pod *a = pod_of(first);
 	const struct bt_whatif_pod *b = pod_of(second);
 	bool waits = first->effect == BT_EFFECT_PENDING;
-	int order = (first->effect > second->effect) - (first->effect < second->effect);
-	const struct bt_str texts[][2] = {
-		{a->namespace_, b->namespace_},
-		{a->owner.name, b->owner.name},
-		{a->owner.kind, b->owner.kind},
-		{bt_str_from(first->reason), bt_str_from(second->reason)},
-		{a->preemptor_namespace, b->preemptor_namespace},
-		{a->preemptor_name, b->preemptor_name},
-		{waits ? a->message : BT_STR(""), waits ? b->message : BT_STR("")},
-	};
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(texts) && order == 0; i++) {
-		order = bt_str_compare(texts[i][0], texts[i][1]);
-	}
-	const bool flags[][2] = {
-		{waits && a->fate > b->fate, waits && a->fate < b->fate},
-		{first->before == NULL, second->before == NULL},
-		{bt_str_equal_c(node_before(first), "-"), bt_str_equal_c(node_before(second), "-")},
-	};
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(flags) && order == 0; i++) {
-		order = flags[i][0] - flags[i][1];
-	}
-	return order == 0 && a->owner.name.length == 0 ? bt_str_compare(a->name, b->name) : order;
+	bool is_owned = a->owner.name.length != 0;
+	return BT_ORDER_BY(BT_ORDER(first->effect, second->effect),
+		bt_str_compare(a->namespace_, b->namespace_),
+		bt_str_compare(a->owner.name, b->owner.name),
+		bt_str_compare(a->owner.kind, b->owner.kind), strcmp(first->reason, second->reason),
+		bt_str_compare(a->preemptor_namespace, b->preemptor_namespace),
+		bt_str_compare(a->preemptor_name, b->preemptor_name),
+		waits ? bt_str_compare(a->message, b->message) : 0,
+		waits ? BT_ORDER(a->fate, b->fate) : 0,
+		BT_ORDER(first->before == NULL, second->before == NULL),
+		BT_ORDER(bt_str_equal_c(node_before(first), "-"),
+			bt_str_equal_c(node_before(second), "-")),
+		is_owned ? 0 : bt_str_compare(a->name, b->name));
 }
 
 /** Add the node that all pods of a group have, or else the number of nodes. */
