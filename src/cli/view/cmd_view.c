@@ -33,20 +33,12 @@ struct options {
 
 struct run {
 	struct options *options;
-	struct bt_loop *loop;
-	struct bt_history history;
-	struct bt_questions *questions;
-	struct bt_view_changes *changes;
-	struct bt_view_server *server;
+	struct bt_view_page view;
 	struct bt_up_identity identity;
-	struct bt_strbuf source;
-	struct bt_arguments flags; /* passed to the commands that answer questions */
 	struct bt_strbuf percentage;
 	struct bt_strbuf threads;
-	struct bt_arguments source_flags; /* as in struct bt_questions_options */
 #if BT_HAVE_DAEMON
 	struct bt_live *live; /* NULL: files are served */
-	struct bt_live_watch *watch;
 #endif
 	bool stop;
 };
@@ -55,13 +47,13 @@ static void take_signal(void *context, int number BT_UNUSED)
 {
 	struct run *run = context;
 	run->stop = true;
-	bt_loop_stop(run->loop);
+	bt_loop_stop(run->view.loop);
 }
 
 static int64_t remove_old_history(void *context, int64_t now_ns)
 {
 	struct run *run = context;
-	bt_history_remove_before(&run->history, bt_clock_wall_ns() - run->options->history_ns);
+	bt_history_remove_before(&run->view.history, bt_clock_wall_ns() - run->options->history_ns);
 	return now_ns + FORGET_INTERVAL_NS;
 }
 
@@ -71,18 +63,13 @@ static int64_t remove_old_history(void *context, int64_t now_ns)
 static void take_change(void *context, struct bt_object *old_object, struct bt_object *new_object)
 {
 	struct run *run = context;
-	bt_history_take(&run->history, bt_clock_wall_ns(), old_object, new_object);
+	bt_history_take(&run->view.history, bt_clock_wall_ns(), old_object, new_object);
 }
 
 /** Nothing to do: the list after a gap brings the missed changes. */
 static void ignore_gap(BT_UNUSED void *context, BT_UNUSED enum bt_kind kind,
 	BT_UNUSED int64_t length_ns, BT_UNUSED bool is_list)
 {
-}
-
-static bool is_lost(const void *context)
-{
-	return bt_live_watch_is_lost(context);
 }
 
 static void warn(void *context, const char *line)
@@ -106,13 +93,13 @@ static int read_files(struct run *run, struct berth_error *err)
 	struct bt_manifests *cluster = &run->options->line.cluster;
 	int result = bt_source_read(&run->options->line.source, cluster, err);
 	if (result == 0) {
-		result = bt_history_take_files(&run->history, cluster, err);
+		result = bt_history_take_files(&run->view.history, cluster, err);
 	}
 	if (result == 0) {
-		bt_strbuf_append_c(&run->source,
+		bt_strbuf_append_c(&run->view.source,
 			files->list.count != 0 ? base_name(files->list.items[0]) : "");
 		if (files->list.count > 1) {
-			bt_strbuf_printf(&run->source, " and %u more", files->list.count - 1);
+			bt_strbuf_printf(&run->view.source, " and %u more", files->list.count - 1);
 		}
 	}
 	return result;
@@ -122,7 +109,7 @@ static void take_replayed(void *context, const struct bt_object *old_object,
 	struct bt_object *new_object, int64_t time_ns)
 {
 	struct run *run = context;
-	bt_history_take(&run->history, time_ns, old_object, new_object);
+	bt_history_take(&run->view.history, time_ns, old_object, new_object);
 }
 
 /**
@@ -144,8 +131,8 @@ static int replay_recordings(struct run *run, struct berth_error *err)
 	if (result == 0) {
 		result = bt_replay_answer_find(
 			&request, &line->setup, &line->warnings, &answer, err);
-		run->history.from_ns = answer.counts.start_ns;
-		run->history.to_ns = answer.counts.end_ns;
+		run->view.history.from_ns = answer.counts.start_ns;
+		run->view.history.to_ns = answer.counts.end_ns;
 		bt_replay_answer_finish(&answer);
 	}
 	return result;
@@ -165,9 +152,10 @@ static int read_kept(struct run *run, struct berth_error *err)
 	if (recordings->list.count == 0) {
 		return read_files(run, err);
 	}
-	bt_strbuf_append_c(&run->source, base_name(recordings->list.items[0]));
-	return run->options->replays ? replay_recordings(run, err)
-				     : bt_history_read_recordings(&run->history, recordings, err);
+	bt_strbuf_append_c(&run->view.source, base_name(recordings->list.items[0]));
+	return run->options->replays
+		? replay_recordings(run, err)
+		: bt_history_read_recordings(&run->view.history, recordings, err);
 }
 
 /** --- serving --- */
@@ -186,35 +174,35 @@ static void collect_flags(struct run *run)
 	const struct options *options = run->options;
 	const struct bt_setup *setup = &options->line.setup;
 	const struct bt_source *source = &options->line.source;
-	add_flags(&run->flags, "--feature-gates", &setup->feature_gates);
-	add_flags(&run->flags, "--plugin", &setup->plugins);
-	add_flags(&run->flags, "--plugin-dir", &setup->plugin_folders);
-	add_flags(&run->source_flags, "-f", &source->files);
-	add_flags(&run->source_flags, "-k", &source->kustomizations);
+	add_flags(&run->view.flags, "--feature-gates", &setup->feature_gates);
+	add_flags(&run->view.flags, "--plugin", &setup->plugins);
+	add_flags(&run->view.flags, "--plugin-dir", &setup->plugin_folders);
+	add_flags(&run->view.source_flags, "-f", &source->files);
+	add_flags(&run->view.source_flags, "-k", &source->kustomizations);
 	if (source->recursive) {
-		bt_vec_push(&run->source_flags.list, "-R");
+		bt_vec_push(&run->view.source_flags.list, "-R");
 	}
 	if (setup->config_path != NULL) {
-		bt_vec_push(&run->flags.list, "--config");
-		bt_vec_push(&run->flags.list, setup->config_path);
+		bt_vec_push(&run->view.flags.list, "--config");
+		bt_vec_push(&run->view.flags.list, setup->config_path);
 	}
 	if (setup->ignore_extenders) {
-		bt_vec_push(&run->flags.list, "--ignore-extenders");
+		bt_vec_push(&run->view.flags.list, "--ignore-extenders");
 	}
 	if (setup->strict_feature_gates) {
-		bt_vec_push(&run->flags.list, "--strict-feature-gates");
+		bt_vec_push(&run->view.flags.list, "--strict-feature-gates");
 	}
 	if (setup->percentage >= 0) {
 		bt_strbuf_printf(&run->percentage, "--percentage-of-nodes-to-score=%" PRId64,
 			setup->percentage);
-		bt_vec_push(&run->flags.list, bt_strbuf_c(&run->percentage));
+		bt_vec_push(&run->view.flags.list, bt_strbuf_c(&run->percentage));
 	}
 	if (setup->threads != 1) {
 		bt_strbuf_printf(&run->threads, "--threads=%" PRId64, setup->threads);
-		bt_vec_push(&run->flags.list, bt_strbuf_c(&run->threads));
+		bt_vec_push(&run->view.flags.list, bt_strbuf_c(&run->threads));
 	}
 	/* With files, the commands that answer read no events of the cluster. */
-	struct bt_arguments *live = is_live(options) ? &run->flags : &run->source_flags;
+	struct bt_arguments *live = is_live(options) ? &run->view.flags : &run->view.source_flags;
 	if (source->kubeconfig != NULL && (source->kubeconfig[0] != '\0' || !is_live(options))) {
 		bt_vec_push(&live->list, "--kubeconfig");
 		bt_vec_push(&live->list, source->kubeconfig);
@@ -237,14 +225,8 @@ static int start_server(struct run *run, struct berth_error *err)
 		.address = listen->address,
 		.now_seconds = bt_clock_wall_ns() / BT_NS_PER_SECOND,
 	};
-	const struct bt_questions_options questions = {
-		.loop = run->loop,
-		.history = &run->history,
-		.flags = &run->flags,
-		.source_flags = options->line.arguments.list.count == 0 ? &run->source_flags : NULL,
-	};
+	struct bt_view_page *view = &run->view;
 	collect_flags(run);
-	run->questions = bt_questions_create(&questions);
 	int result = bt_up_identity_create(&identity, &run->identity, err);
 	if (result == 0 && is_plain) {
 		result = bt_random_hex(TOKEN_BYTES, &run->identity.token, err);
@@ -252,41 +234,31 @@ static int start_server(struct run *run, struct berth_error *err)
 	if (result < 0) {
 		return result;
 	}
-	struct bt_view_server_options server = {
-		.loop = run->loop,
-		.history = &run->history,
-		.questions = run->questions,
-		.address = listen->address,
-		.port = listen->port,
-		.certificate_pem = is_plain ? NULL : bt_strbuf_c(&run->identity.server.certificate),
-		.key_pem = is_plain ? NULL : bt_strbuf_c(&run->identity.server.key),
-		.token = bt_strbuf_c(&run->identity.token),
-		.source = bt_strbuf_c(&run->source),
-		.state = is_live(options)                         ? "live"
-			: options->replays                        ? "a replay"
-			: options->line.arguments.list.count != 0 ? "a recording"
-								  : "from files",
-	};
+	view->is_recording = options->line.arguments.list.count != 0;
+	view->address = listen->address;
+	view->port = listen->port;
+	view->certificate_pem = is_plain ? NULL : bt_strbuf_c(&run->identity.server.certificate);
+	view->key_pem = is_plain ? NULL : bt_strbuf_c(&run->identity.server.key);
+	view->token = bt_strbuf_c(&run->identity.token);
+	view->state = is_live(options) ? "live"
+		: options->replays     ? "a replay"
+		: view->is_recording   ? "a recording"
+				       : "from files";
 #if BT_HAVE_DAEMON
-	if (is_live(options)) {
-		server.is_lost = is_lost;
-		server.context = run->watch;
-	}
 	if (options->allow_changes) {
-		run->changes = bt_view_changes_create(bt_live_client(run->live), &run->history);
-		server.changes = run->changes;
+		view->client = bt_live_client(run->live);
 	}
 #endif
-	result = bt_view_server_create(&server, &run->server, err);
+	result = bt_view_server_start(view, err);
 	if (result == 0) {
 		struct bt_strbuf url = {0};
-		bt_listen_append_url(listen, is_plain, bt_view_server_port(run->server), &url);
+		bt_listen_append_url(listen, is_plain, bt_http_server_port(view->http), &url);
 		(void)printf("berth view: %s\n"
 			     "\n"
 			     "  %s/#token=%s\n"
 			     "\n"
 			     "Ctrl-C ends it; %s.\n",
-			bt_strbuf_c(&run->source), bt_strbuf_c(&url),
+			bt_strbuf_c(&run->view.source), bt_strbuf_c(&url),
 			bt_strbuf_c(&run->identity.token),
 			options->allow_changes ? "whoever has the link can change the cluster"
 					       : "nothing is written to the cluster");
@@ -301,32 +273,32 @@ static int run_server(struct run *run, struct berth_error *err)
 	static const int signals[] = {SIGINT, SIGTERM, SIGHUP, 0};
 	bool live = is_live(run->options);
 	int result = 0;
-	bt_history_init(&run->history, bt_clock_wall_ns());
+	bt_history_init(&run->view.history, bt_clock_wall_ns());
 	if (live) {
 #if BT_HAVE_DAEMON
 		const struct bt_source *source = &run->options->line.source;
 		result = bt_live_open(source->kubeconfig, source->context, &run->live, err);
 		if (result == 0) {
-			run->loop = bt_live_loop(run->live);
-			bt_strbuf_printf(&run->source, "%s%s%s", bt_live_context(run->live),
+			run->view.loop = bt_live_loop(run->live);
+			bt_strbuf_printf(&run->view.source, "%s%s%s", bt_live_context(run->live),
 				bt_live_context(run->live)[0] != '\0' ? ", " : "",
 				bt_live_server(run->live));
 		}
 #endif
 	} else {
-		result = bt_loop_create(&run->loop, err);
+		result = bt_loop_create(&run->view.loop, err);
 	}
 	if (result == 0) {
-		result = bt_loop_on_signals(run->loop, signals, take_signal, run, err);
+		result = bt_loop_on_signals(run->view.loop, signals, take_signal, run, err);
 	}
 	if (result == 0) {
 		if (live) {
 #if BT_HAVE_DAEMON
 			const struct bt_live_watch_sink sink = {run, take_change, ignore_gap, warn};
-			run->watch = bt_live_watch_create(run->live, &sink);
-			result = bt_live_watch_sync(run->watch, &run->stop, err);
-			run->history.from_ns = bt_clock_wall_ns();
-			bt_loop_add_worker(run->loop, remove_old_history, run);
+			run->view.watch = bt_live_watch_create(run->live, &sink);
+			result = bt_live_watch_sync(run->view.watch, &run->stop, err);
+			run->view.history.from_ns = bt_clock_wall_ns();
+			bt_loop_add_worker(run->view.loop, remove_old_history, run);
 #endif
 		} else {
 			result = read_kept(run, err);
@@ -336,7 +308,7 @@ static int run_server(struct run *run, struct berth_error *err)
 		result = start_server(run, err);
 	}
 	if (result == 0 && !run->stop) {
-		result = bt_loop_run(run->loop, err);
+		result = bt_loop_run(run->view.loop, err);
 	}
 	return result;
 }
@@ -382,25 +354,25 @@ static int run_view(void *context, struct bt_strbuf *out BT_UNUSED, struct berth
 	struct run run = {.options = context};
 	int result = run_server(&run, err);
 
-	bt_view_server_destroy(run.server);
-	bt_questions_destroy(run.questions);
+	bt_view_server_finish(&run.view);
+	bt_questions_finish(&run.view);
 #if BT_HAVE_DAEMON
-	bt_view_changes_destroy(run.changes);
+	bt_view_changes_finish(&run.view);
 #endif
-	bt_history_finish(&run.history);
+	bt_history_finish(&run.view.history);
 	bt_up_identity_finish(&run.identity);
-	bt_strbuf_finish(&run.source);
-	bt_vec_finish(&run.flags.list);
-	bt_vec_finish(&run.source_flags.list);
+	bt_strbuf_finish(&run.view.source);
+	bt_vec_finish(&run.view.flags.list);
+	bt_vec_finish(&run.view.source_flags.list);
 	bt_strbuf_finish(&run.percentage);
 	bt_strbuf_finish(&run.threads);
 	if (is_live(run.options)) {
 #if BT_HAVE_DAEMON
-		bt_live_watch_destroy(run.watch);
+		bt_live_watch_destroy(run.view.watch);
 		bt_live_close(run.live);
 #endif
 	} else {
-		bt_loop_destroy(run.loop);
+		bt_loop_destroy(run.view.loop);
 	}
 
 	return result;

@@ -57,7 +57,7 @@ struct question_file {
 	struct bt_str text;
 };
 
-struct question {
+struct bt_question {
 	uint32_t number;
 	bt_question_answered *answered; /* NULL: the question was cancelled */
 	void *context;
@@ -74,28 +74,14 @@ struct question {
 	FILE *messages;
 	struct bt_loop_source *source;
 	struct bt_strbuf text;
-	struct bt_questions *questions;
+	struct bt_view_page *view;
 };
 
-struct bt_questions {
-	struct bt_questions_options options;
-	BT_VEC(struct question *) list; /* in order of arrival; the first ones run */
-	uint32_t next_number;
-};
-
-struct bt_questions *bt_questions_create(const struct bt_questions_options *options)
-{
-	struct bt_questions *questions = BT_NEW(struct bt_questions);
-	questions->options = *options;
-	questions->next_number = 1;
-	return questions;
-}
-
-static void end_process(struct question *question, int *out_status)
+static void end_process(struct bt_question *question, int *out_status)
 {
 	*out_status = 0;
 	if (question->pid != 0) {
-		bt_loop_remove_fd(question->questions->options.loop, question->source);
+		bt_loop_remove_fd(question->view->loop, question->source);
 		(void)close(question->output);
 		while (waitpid(question->pid, out_status, 0) < 0 && errno == EINTR) {
 		}
@@ -103,7 +89,7 @@ static void end_process(struct question *question, int *out_status)
 	}
 }
 
-static void destroy(struct question *question)
+static void destroy(struct bt_question *question)
 {
 	int status;
 	if (question->pid != 0) {
@@ -118,16 +104,12 @@ static void destroy(struct question *question)
 	bt_free(question);
 }
 
-void bt_questions_destroy(struct bt_questions *questions)
+void bt_questions_finish(struct bt_view_page *view)
 {
-	if (questions == NULL) {
-		return;
+	for (uint32_t i = 0; i < view->questions.count; i++) {
+		destroy(view->questions.items[i]);
 	}
-	for (uint32_t i = 0; i < questions->list.count; i++) {
-		destroy(questions->list.items[i]);
-	}
-	bt_vec_finish(&questions->list);
-	bt_free(questions);
+	bt_vec_finish(&view->questions);
 }
 
 /** --- requests --- */
@@ -152,7 +134,7 @@ static char find_flag(const struct question_command *asked, struct bt_str name)
  * such as flags that read or write files.
  */
 static int read_arguments(
-	struct question *question, const struct bt_json_value *list, struct berth_error *err)
+	struct bt_question *question, const struct bt_json_value *list, struct berth_error *err)
 {
 	bool is_value = false;
 	if (list == NULL || list->type != BT_JSON_ARRAY || list->count == 0 ||
@@ -193,7 +175,8 @@ static int read_arguments(
 			: 0;
 }
 
-static int read_question(struct question *question, struct bt_str request, struct berth_error *err)
+static int read_question(
+	struct bt_question *question, struct bt_str request, struct berth_error *err)
 {
 	struct bt_json_value *root;
 	int result = bt_json_parse(&question->arena, request, false, &root, err);
@@ -235,15 +218,14 @@ static int read_question(struct question *question, struct bt_str request, struc
 
 static int load_cluster(const void *context, struct bt_manifests *cluster, struct berth_error *err)
 {
-	const struct question *question = context;
-	return bt_history_fill(question->questions->options.history, question->at_ns, cluster, err);
+	const struct bt_question *question = context;
+	return bt_history_fill(&question->view->history, question->at_ns, cluster, err);
 }
 
-static BT_NORETURN void run_child(struct question *question, int output)
+static BT_NORETURN void run_child(struct bt_question *question, int output)
 {
 	char *argv[ARGUMENTS_MAX + 2 * FILES_MAX + 256];
 	int argc = 0;
-	const struct bt_questions_options *options = &question->questions->options;
 	struct bt_source_provider provider = {load_cluster, question};
 	(void)alarm(SECONDS_MAX);
 	(void)dup2(output, STDOUT_FILENO);
@@ -252,8 +234,8 @@ static BT_NORETURN void run_child(struct question *question, int output)
 		argv[argc++] = (char *)question->arguments[i];
 	}
 	argv[argc++] = (char *)"--output=json";
-	for (uint32_t i = 0; i < options->flags->list.count && argc < 256; i++) {
-		argv[argc++] = (char *)options->flags->list.items[i];
+	for (uint32_t i = 0; i < question->view->flags.list.count && argc < 256; i++) {
+		argv[argc++] = (char *)question->view->flags.list.items[i];
 	}
 	for (uint32_t i = 0; i < question->file_count; i++) {
 		const struct question_file *asked = &question->files[i];
@@ -289,9 +271,8 @@ static void append_word(struct bt_strbuf *out, const char *word)
 	bt_printable_append_word(out, bt_str_from(word));
 }
 
-static void append_command_line(const struct question *question, struct bt_strbuf *line)
+static void append_command_line(const struct bt_question *question, struct bt_strbuf *line)
 {
-	const struct bt_questions_options *options = &question->questions->options;
 	bt_strbuf_printf(line, "berth %s", question->entry->command->name);
 	for (uint32_t i = 1; i < question->argument_count; i++) {
 		append_word(line, question->arguments[i]);
@@ -308,11 +289,11 @@ static void append_command_line(const struct question *question, struct bt_strbu
 		bt_strbuf_printf(
 			line, " %s %s", question->files[i].flag, is_inline ? "/dev/stdin" : "FILE");
 	}
-	for (uint32_t i = 0; i < options->source_flags->list.count; i++) {
-		append_word(line, options->source_flags->list.items[i]);
+	for (uint32_t i = 0; i < question->view->source_flags.list.count; i++) {
+		append_word(line, question->view->source_flags.list.items[i]);
 	}
-	for (uint32_t i = 0; i < options->flags->list.count; i++) {
-		append_word(line, options->flags->list.items[i]);
+	for (uint32_t i = 0; i < question->view->flags.list.count; i++) {
+		append_word(line, question->view->flags.list.items[i]);
 	}
 	if (is_inline) {
 		struct bt_str text = question->files[0].text;
@@ -322,7 +303,7 @@ static void append_command_line(const struct question *question, struct bt_strbu
 	}
 }
 
-static void write_answer(struct question *question, int status, struct bt_strbuf *out)
+static void write_answer(struct bt_question *question, int status, struct bt_strbuf *out)
 {
 	struct bt_strbuf line = {0};
 	struct bt_strbuf messages = {0};
@@ -343,7 +324,7 @@ static void write_answer(struct question *question, int status, struct bt_strbuf
 	bt_json_writer_init(&json, out, 0);
 	bt_json_write(
 		&json, "{exitStatus: %i", (is_exited ? WEXITSTATUS(status) : BT_EXIT_BAD_INPUT));
-	if (question->questions->options.source_flags != NULL && question->at_ns == NOW_NS) {
+	if (!question->view->is_recording && question->at_ns == NOW_NS) {
 		append_command_line(question, &line);
 		bt_json_write_member(&json, "commandLine", bt_strbuf_str(&line));
 	}
@@ -359,12 +340,12 @@ static void write_answer(struct question *question, int status, struct bt_strbuf
 	bt_strbuf_finish(&messages);
 }
 
-static void start_waiting(struct bt_questions *questions);
+static void start_waiting(struct bt_view_page *view);
 
 static void take_output(void *context)
 {
-	struct question *question = context;
-	struct bt_questions *questions = question->questions;
+	struct bt_question *question = context;
+	struct bt_view_page *view = question->view;
 	char buffer[65536];
 	ssize_t length = read(question->output, buffer, sizeof(buffer));
 	if (length > 0) {
@@ -377,9 +358,9 @@ static void take_output(void *context)
 	int status;
 	struct bt_strbuf answer = {0};
 	end_process(question, &status);
-	for (uint32_t i = 0; i < questions->list.count; i++) {
-		if (questions->list.items[i] == question) {
-			bt_vec_remove_ordered(&questions->list, i);
+	for (uint32_t i = 0; i < view->questions.count; i++) {
+		if (view->questions.items[i] == question) {
+			bt_vec_remove_ordered(&view->questions, i);
 			break;
 		}
 	}
@@ -389,10 +370,10 @@ static void take_output(void *context)
 	}
 	bt_strbuf_finish(&answer);
 	destroy(question);
-	start_waiting(questions);
+	start_waiting(view);
 }
 
-static int start(struct question *question, struct berth_error *err)
+static int start(struct bt_question *question, struct berth_error *err)
 {
 	int end;
 	question->messages = tmpfile();
@@ -410,17 +391,17 @@ static int start(struct question *question, struct berth_error *err)
 	question->pid = pid;
 	question->output = end;
 	(void)fcntl(end, F_SETFD, FD_CLOEXEC);
-	return bt_loop_add_fd(question->questions->options.loop, end, take_output, question,
-		&question->source, err);
+	return bt_loop_add_fd(
+		question->view->loop, end, take_output, question, &question->source, err);
 }
 
-static void start_waiting(struct bt_questions *questions)
+static void start_waiting(struct bt_view_page *view)
 {
-	for (uint32_t i = 0; i < questions->list.count && i < RUNNING_MAX;) {
-		struct question *question = questions->list.items[i];
+	for (uint32_t i = 0; i < view->questions.count && i < RUNNING_MAX;) {
+		struct bt_question *question = view->questions.items[i];
 		struct berth_error err = BERTH_ERROR_INIT;
 		if (question->pid == 0 && start(question, &err) < 0) {
-			bt_vec_remove_ordered(&questions->list, i);
+			bt_vec_remove_ordered(&view->questions, i);
 			if (question->answered != NULL) {
 				question->answered(
 					question->context, NULL, berth_error_message(&err));
@@ -433,34 +414,34 @@ static void start_waiting(struct bt_questions *questions)
 	}
 }
 
-int bt_question_start(struct bt_questions *questions, struct bt_str request,
+int bt_question_start(struct bt_view_page *view, struct bt_str request,
 	bt_question_answered *answered, void *context, uint32_t *out_number,
 	struct berth_error *err)
 {
-	if (questions->list.count >= WAITING_MAX) {
+	if (view->questions.count >= WAITING_MAX) {
 		return bt_error_set(
 			err, BERTH_ERR_TOO_LARGE, "too many questions wait already: ask again");
 	}
-	struct question *question = BT_NEW(struct question);
-	question->number = questions->next_number++;
+	struct bt_question *question = BT_NEW(struct bt_question);
+	question->number = ++view->last_question;
 	question->answered = answered;
 	question->context = context;
-	question->questions = questions;
+	question->view = view;
 	int result = read_question(question, request, err);
 	if (result < 0) {
 		destroy(question);
 		return result;
 	}
 	*out_number = question->number;
-	bt_vec_push(&questions->list, question);
-	start_waiting(questions);
+	bt_vec_push(&view->questions, question);
+	start_waiting(view);
 	return 0;
 }
 
-void bt_question_cancel(struct bt_questions *questions, uint32_t number)
+void bt_question_cancel(struct bt_view_page *view, uint32_t number)
 {
-	for (uint32_t i = 0; i < questions->list.count; i++) {
-		struct question *question = questions->list.items[i];
+	for (uint32_t i = 0; i < view->questions.count; i++) {
+		struct bt_question *question = view->questions.items[i];
 		if (question->number != number) {
 			continue;
 		}
@@ -469,7 +450,7 @@ void bt_question_cancel(struct bt_questions *questions, uint32_t number)
 			(void)kill(question->pid,
 				SIGKILL); /* the question is removed when its output ends */
 		} else {
-			bt_vec_remove_ordered(&questions->list, i);
+			bt_vec_remove_ordered(&view->questions, i);
 			destroy(question);
 		}
 		return;

@@ -14,6 +14,13 @@
 #include "codec/json.h"
 #include "net/http_server.h"
 
+struct bt_live_watch;
+struct bt_loop;
+struct bt_question;
+struct bt_rest_client;
+struct bt_view_call;
+struct bt_view_change;
+
 /** --- history: all objects of a cluster over a span of time --- */
 
 #define BT_HISTORY_NONE UINT32_MAX
@@ -129,24 +136,40 @@ void bt_overview_write_search(const struct bt_history *history, struct bt_str te
 void bt_overview_write_samples(const struct bt_history *history, int64_t from_ns, int64_t to_ns,
 	uint32_t steps, struct bt_strbuf *out);
 
-/** --- questions: commands that run in a child process --- */
+/** --- the page --- */
 
-struct bt_questions;
+/** All-zero memory is a page without questions, changes and server. */
+struct bt_view_page {
+	struct bt_loop *loop;
+	struct bt_history history;
 
-struct bt_questions_options {
-	struct bt_loop *loop;             /* borrowed */
-	const struct bt_history *history; /* borrowed */
-	const struct bt_arguments *flags; /* added to every command line; borrowed */
+	struct bt_arguments flags; /* added to the command line of every question */
 	/**
 	 * Source flags to show in command lines: the real source of the cluster, which the child
-	 * processes do not read. NULL: a recording, which the commands cannot read. Borrowed.
+	 * processes do not read.
 	 */
-	const struct bt_arguments *source_flags;
+	struct bt_arguments source_flags;
+	bool is_recording; /* commands cannot read the source, so no command lines are shown */
+	BT_VEC(struct bt_question *) questions; /* in order of arrival; the first ones run */
+	uint32_t last_question;                 /* number of the latest question */
+
+	struct bt_rest_client *client; /* for changes; NULL: the page is read-only */
+	BT_VEC(struct bt_view_change *) changes;
+
+	const char *address;
+	uint16_t port;               /* 0: any free port */
+	const char *certificate_pem; /* NULL: plain HTTP */
+	const char *key_pem;
+	const char *token;
+	struct bt_strbuf source; /* source of the cluster, for the page's title */
+	const char *state; /* kind of source: "live", "from files", "a recording", "a replay" */
+	struct bt_live_watch *watch; /* NULL: the cluster is not live */
+	struct bt_http_server *http;
+	struct bt_strbuf cookie; /* name of the cookie */
+	BT_VEC(struct bt_view_call *) streams;
 };
 
-BT_MUST_USE struct bt_questions *bt_questions_create(const struct bt_questions_options *options);
-/** Kills running children without calling back. Accepts NULL. */
-void bt_questions_destroy(struct bt_questions *questions);
+/** --- questions: commands that run in a child process --- */
 
 /**
  * Receives an answer. answer: JSON, which the callee takes, so that *answer is empty afterwards;
@@ -162,59 +185,34 @@ typedef void bt_question_answered(void *context, struct bt_strbuf *answer, const
  * allowed. *out_number is for bt_question_cancel, and is set before the answer comes.
  * BERTH_ERR_TOO_LARGE: too many questions wait; other errors describe the request's fault.
  */
-BT_MUST_USE int bt_question_start(struct bt_questions *questions, struct bt_str request,
+BT_MUST_USE int bt_question_start(struct bt_view_page *view, struct bt_str request,
 	bt_question_answered *answered, void *context, uint32_t *out_number,
 	struct berth_error *err);
 /** Suppress the answer, and end the question. An unknown number is ignored. */
-void bt_question_cancel(struct bt_questions *questions, uint32_t number);
+void bt_question_cancel(struct bt_view_page *view, uint32_t number);
+/** Kills running children without calling back. */
+void bt_questions_finish(struct bt_view_page *view);
 
 /** --- changes: requests to the API server, made by users on the page --- */
 
-struct bt_view_changes;
-struct bt_view_change;
-struct bt_rest_client;
-
-/** client and history are borrowed. */
-BT_MUST_USE struct bt_view_changes *bt_view_changes_create(
-	struct bt_rest_client *client, const struct bt_history *history);
-/** Cancels running changes. Accepts NULL. */
-void bt_view_changes_destroy(struct bt_view_changes *changes);
 /**
  * Start a change. request: {"type": "cordon|uncordon|drain", "node"}, {"type": "scale", "kind",
  * "namespace", "name", "replicas"} or {"type": "apply", "text": manifests}. The answer, {"results":
  * [{"object", "ok", "message"}]}, comes later and ends the change. Returns NULL with err for a
  * malformed request.
  */
-BT_MUST_USE struct bt_view_change *bt_view_change_start(struct bt_view_changes *changes,
+BT_MUST_USE struct bt_view_change *bt_view_change_start(struct bt_view_page *view,
 	struct bt_str request, bt_question_answered *answered, void *context,
 	struct berth_error *err);
 /** Suppress the answer; a request that was sent may still take effect. */
 void bt_view_change_cancel(struct bt_view_change *change);
+/** Cancels running changes. */
+void bt_view_changes_finish(struct bt_view_page *view);
 
 /** --- the web server --- */
 
-struct bt_view_server;
-
-struct bt_view_server_options {
-	struct bt_loop *loop; /* borrowed */
-	const struct bt_history *history;
-	struct bt_questions *questions;
-	struct bt_view_changes *changes; /* NULL: the page is read-only */
-	const char *address;
-	uint16_t port;               /* 0: any free port */
-	const char *certificate_pem; /* NULL: plain HTTP */
-	const char *key_pem;
-	const char *token;  /* borrowed */
-	const char *source; /* source of the cluster, for the page's title; borrowed */
-	const char *state;  /* kind of source: "live", "from files", "a recording", "a replay" */
-	/** Whether a live cluster's server does not answer. NULL: the cluster is not live. */
-	bool (*is_lost)(const void *context);
-	const void *context; /* argument of is_lost */
-};
-
-BT_MUST_USE int bt_view_server_create(const struct bt_view_server_options *options,
-	struct bt_view_server **out_server, struct berth_error *err);
-/** Accepts NULL. */
-void bt_view_server_destroy(struct bt_view_server *server);
-uint16_t bt_view_server_port(const struct bt_view_server *server);
+/** Listens at view->address and view->port. */
+BT_MUST_USE int bt_view_server_start(struct bt_view_page *view, struct berth_error *err);
+/** Does nothing if the server was not started. */
+void bt_view_server_finish(struct bt_view_page *view);
 #endif

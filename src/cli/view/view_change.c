@@ -30,7 +30,7 @@ struct step {
 };
 
 struct bt_view_change {
-	struct bt_view_changes *changes;
+	struct bt_view_page *view;
 	bt_question_answered *answered; /* NULL: the change was cancelled */
 	void *context;
 	struct bt_arena arena;
@@ -41,27 +41,12 @@ struct bt_view_change {
 	struct bt_json_writer json;
 };
 
-struct bt_view_changes {
-	struct bt_rest_client *client; /* borrowed */
-	const struct bt_history *history;
-	BT_VEC(struct bt_view_change *) list;
-};
-
-struct bt_view_changes *bt_view_changes_create(
-	struct bt_rest_client *client, const struct bt_history *history)
-{
-	struct bt_view_changes *changes = BT_NEW(struct bt_view_changes);
-	changes->client = client;
-	changes->history = history;
-	return changes;
-}
-
 static void destroy(struct bt_view_change *change)
 {
-	struct bt_view_changes *changes = change->changes;
-	for (uint32_t i = 0; i < changes->list.count; i++) {
-		if (changes->list.items[i] == change) {
-			bt_vec_remove_swap(&changes->list, i);
+	struct bt_view_page *view = change->view;
+	for (uint32_t i = 0; i < view->changes.count; i++) {
+		if (view->changes.items[i] == change) {
+			bt_vec_remove_swap(&view->changes, i);
 			break;
 		}
 	}
@@ -74,16 +59,12 @@ static void destroy(struct bt_view_change *change)
 	bt_free(change);
 }
 
-void bt_view_changes_destroy(struct bt_view_changes *changes)
+void bt_view_changes_finish(struct bt_view_page *view)
 {
-	if (changes == NULL) {
-		return;
+	while (view->changes.count != 0) {
+		destroy(view->changes.items[0]);
 	}
-	while (changes->list.count != 0) {
-		destroy(changes->list.items[0]);
-	}
-	bt_vec_finish(&changes->list);
-	bt_free(changes);
+	bt_vec_finish(&view->changes);
 }
 
 /** --- steps of a change --- */
@@ -129,7 +110,7 @@ static void add_cordon(struct bt_view_change *change, struct bt_str node, bool i
 /** Same as kubectl drain --ignore-daemonsets --delete-emptydir-data --force. */
 static int add_drain(struct bt_view_change *change, struct bt_str node, struct berth_error *err)
 {
-	const struct bt_history *history = change->changes->history;
+	const struct bt_history *history = &change->view->history;
 	add_cordon(change, node, true);
 	for (uint32_t i = 0; i < history->versions.count; i++) {
 		const struct bt_version *version = &history->versions.items[i];
@@ -368,17 +349,17 @@ static void start_step(struct bt_view_change *change)
 		.body = is_known ? step->body : BT_STR(""),
 		.handler = {.context = change, .done = is_known ? take_step : take_resources},
 	};
-	change->call = bt_rest_start(change->changes->client, &request);
+	change->call = bt_rest_start(change->view->client, &request);
 }
 
-struct bt_view_change *bt_view_change_start(struct bt_view_changes *changes, struct bt_str request,
+struct bt_view_change *bt_view_change_start(struct bt_view_page *view, struct bt_str request,
 	bt_question_answered *answered, void *context, struct berth_error *err)
 {
 	struct bt_view_change *change = BT_NEW(struct bt_view_change);
-	change->changes = changes;
+	change->view = view;
 	change->answered = answered;
 	change->context = context;
-	bt_vec_push(&changes->list, change);
+	bt_vec_push(&view->changes, change);
 	if (read_change(change, request, err) < 0) {
 		destroy(change);
 		return NULL;

@@ -8,6 +8,9 @@
 #include "cli/view/view.h"
 #include "net/clock.h"
 #include "net/loop.h"
+#if BT_HAVE_DAEMON
+#include "client/live.h"
+#endif
 
 /**
  * Serves the page and its requests. The page itself is public; everything about the cluster
@@ -46,8 +49,8 @@ static const struct page_file {
 };
 
 /** A request, from its arrival to its end. */
-struct call {
-	struct bt_view_server *server;
+struct bt_view_call {
+	struct bt_view_page *view;
 	struct bt_http_exchange *exchange;
 	struct bt_arena arena;
 	uint32_t question; /* 0: none */
@@ -58,38 +61,31 @@ struct call {
 	bool sent_lost;
 };
 
-struct bt_view_server {
-	struct bt_view_server_options options;
-	struct bt_http_server *http;
-	struct bt_strbuf cookie; /* name of the cookie */
-	BT_VEC(struct call *) streams;
-};
-
 /** --- authentication --- */
 
 /** Compares in constant time. */
-static bool is_token(const struct bt_view_server *server, struct bt_str text)
+static bool is_token(const struct bt_view_page *view, struct bt_str text)
 {
-	struct bt_str token = bt_str_from(server->options.token);
+	struct bt_str token = bt_str_from(view->token);
 	return text.length == token.length &&
 		gnutls_memcmp(text.data, token.data, token.length) == 0;
 }
 
-static bool has_bearer_token(const struct call *call)
+static bool has_bearer_token(const struct bt_view_call *call)
 {
 	struct bt_str header = bt_http_header(call->exchange, "Authorization");
 	return bt_str_has_prefix(header, BT_STR("Bearer ")) &&
-		is_token(call->server, bt_str_sub(header, 7, UINT32_MAX));
+		is_token(call->view, bt_str_sub(header, 7, UINT32_MAX));
 }
 
-static bool has_cookie(const struct call *call)
+static bool has_cookie(const struct bt_view_call *call)
 {
 	struct bt_str rest = bt_http_header(call->exchange, "Cookie");
-	struct bt_str wanted = bt_strbuf_str(&call->server->cookie);
+	struct bt_str wanted = bt_strbuf_str(&call->view->cookie);
 	while (rest.length != 0) {
 		struct bt_str pair = bt_str_trim(bt_str_cut(&rest, ';'), " ");
 		struct bt_str name = bt_str_cut(&pair, '=');
-		if (bt_str_equal(name, wanted) && is_token(call->server, pair)) {
+		if (bt_str_equal(name, wanted) && is_token(call->view, pair)) {
 			return true;
 		}
 	}
@@ -100,14 +96,14 @@ static bool has_cookie(const struct call *call)
  * Whether the Host header names this server. A page of another site may resolve its own name to
  * this address (DNS rebinding); its requests then have that name as Host.
  */
-static bool is_own_host(const struct call *call)
+static bool is_own_host(const struct bt_view_call *call)
 {
-	const struct bt_view_server_options *options = &call->server->options;
-	const char *const hosts[] = {"localhost", "127.0.0.1", "[::1]", options->address};
+	const struct bt_view_page *view = call->view;
+	const char *const hosts[] = {"localhost", "127.0.0.1", "[::1]", view->address};
 	struct bt_str host = bt_http_header(call->exchange, "Host");
 	struct bt_strbuf text = {0};
 	bool is_ours = false;
-	uint16_t port = bt_http_server_port(call->server->http);
+	uint16_t port = bt_http_server_port(view->http);
 	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(hosts) && !is_ours; i++) {
 		bool is_bare_v6 = strchr(hosts[i], ':') != NULL && hosts[i][0] != '[';
 		bt_strbuf_reset(&text);
@@ -120,11 +116,11 @@ static bool is_own_host(const struct call *call)
 		is_ours = is_ours || bt_str_equal_without_case(host, bt_strbuf_str(&text));
 	}
 	bt_strbuf_finish(&text);
-	return is_ours || (options->certificate_pem != NULL && host.length != 0);
+	return is_ours || (view->certificate_pem != NULL && host.length != 0);
 }
 
 /** Whether the browser marks the request as sent by another site's page. */
-static bool is_other_site(const struct call *call)
+static bool is_other_site(const struct bt_view_call *call)
 {
 	struct bt_str site = bt_http_header(call->exchange, "Sec-Fetch-Site");
 	return site.length != 0 && !bt_str_equal_c(site, "same-origin") &&
@@ -133,12 +129,12 @@ static bool is_other_site(const struct call *call)
 
 /** --- answers --- */
 
-static void add_header(struct call *call, const char *name, const char *value)
+static void add_header(struct bt_view_call *call, const char *name, const char *value)
 {
 	bt_http_add_header(call->exchange, name, bt_str_from(value));
 }
 
-static void add_headers(struct call *call, const char *type)
+static void add_headers(struct bt_view_call *call, const char *type)
 {
 	add_header(call, "Content-Type", type);
 	add_header(call, "Content-Security-Policy",
@@ -152,13 +148,13 @@ static void add_headers(struct call *call, const char *type)
 	add_header(call, "Cache-Control", "no-store");
 }
 
-static void answer_json(struct call *call, uint16_t code, struct bt_strbuf *body)
+static void answer_json(struct bt_view_call *call, uint16_t code, struct bt_strbuf *body)
 {
 	add_headers(call, "application/json");
 	bt_http_answer(call->exchange, code, body);
 }
 
-static void answer_error(struct call *call, uint16_t code, const char *message)
+static void answer_error(struct bt_view_call *call, uint16_t code, const char *message)
 {
 	struct bt_strbuf body = {0};
 	struct bt_json_writer json;
@@ -167,14 +163,14 @@ static void answer_error(struct call *call, uint16_t code, const char *message)
 	answer_json(call, code, &body);
 }
 
-static void answer_session(struct call *call)
+static void answer_session(struct bt_view_call *call)
 {
-	struct bt_view_server *server = call->server;
+	const struct bt_view_page *view = call->view;
 	struct bt_strbuf cookie = {0};
 	struct bt_strbuf body = {0};
 	bt_strbuf_printf(&cookie, "%s=%s; Path=/; HttpOnly; SameSite=Strict%s",
-		bt_strbuf_c(&server->cookie), server->options.token,
-		server->options.certificate_pem != NULL ? "; Secure" : "");
+		bt_strbuf_c(&view->cookie), view->token,
+		view->certificate_pem != NULL ? "; Secure" : "");
 	bt_http_add_header(call->exchange, "Set-Cookie", bt_strbuf_str(&cookie));
 	bt_strbuf_finish(&cookie);
 	bt_strbuf_append_c(&body, "{}");
@@ -184,7 +180,7 @@ static void answer_session(struct call *call)
 /** --- query parameters --- */
 
 /** Returns the decoded value, in the arena; absent if the query has none. */
-static struct bt_str find_parameter(struct call *call, const char *name)
+static struct bt_str find_parameter(struct bt_view_call *call, const char *name)
 {
 	struct bt_str rest = bt_http_query(call->exchange);
 	struct bt_str found = {NULL, 0};
@@ -201,7 +197,7 @@ static struct bt_str find_parameter(struct call *call, const char *name)
 	return found;
 }
 
-static int64_t find_number(struct call *call, const char *name, int64_t otherwise)
+static int64_t find_number(struct bt_view_call *call, const char *name, int64_t otherwise)
 {
 	int64_t number;
 	struct bt_str text = find_parameter(call, name);
@@ -221,15 +217,15 @@ static int64_t end_ns(const struct bt_history *history)
 }
 
 /** Returns the time of the parameter "at". */
-static int64_t find_time(struct call *call, int64_t otherwise_ns)
+static int64_t find_time(struct bt_view_call *call, int64_t otherwise_ns)
 {
 	int64_t ms = find_number(call, "at", -1);
 	return ms >= 0 && ms <= INT64_MAX / BT_NS_PER_MS ? ms * BT_NS_PER_MS : otherwise_ns;
 }
 
-static void get_cluster(struct call *call)
+static void get_cluster(struct bt_view_call *call)
 {
-	const struct bt_history *history = call->server->options.history;
+	const struct bt_history *history = &call->view->history;
 	struct bt_strbuf body = {0};
 	int64_t at_ns = find_time(call, -1);
 	uint64_t known = at_ns < 0 ? (uint64_t)find_number(call, "known", 0) : 0;
@@ -237,9 +233,9 @@ static void get_cluster(struct call *call)
 	answer_json(call, 200, &body);
 }
 
-static void get_node(struct call *call)
+static void get_node(struct bt_view_call *call)
 {
-	const struct bt_history *history = call->server->options.history;
+	const struct bt_history *history = &call->view->history;
 	struct bt_strbuf body = {0};
 	if (bt_overview_write_node(history, find_parameter(call, "name"),
 		    find_time(call, end_ns(history)), &body)) {
@@ -249,9 +245,9 @@ static void get_node(struct call *call)
 	}
 }
 
-static void get_search(struct call *call)
+static void get_search(struct bt_view_call *call)
 {
-	const struct bt_history *history = call->server->options.history;
+	const struct bt_history *history = &call->view->history;
 	struct bt_strbuf body = {0};
 	bt_overview_write_search(history, find_parameter(call, "text"),
 		find_parameter(call, "workloads").length != 0, find_time(call, end_ns(history)),
@@ -259,9 +255,9 @@ static void get_search(struct call *call)
 	answer_json(call, 200, &body);
 }
 
-static void get_samples(struct call *call)
+static void get_samples(struct bt_view_call *call)
 {
-	const struct bt_history *history = call->server->options.history;
+	const struct bt_history *history = &call->view->history;
 	int64_t steps = find_number(call, "steps", STEPS_DEFAULT);
 	struct bt_strbuf body = {0};
 	if (steps < 2 || steps > STEPS_MAX) {
@@ -273,20 +269,20 @@ static void get_samples(struct call *call)
 	answer_json(call, 200, &body);
 }
 
-static void get_source(struct call *call)
+static void get_source(struct bt_view_call *call)
 {
 	struct bt_strbuf body = {0};
 	struct bt_json_writer json;
 	bt_json_writer_init(&json, &body, 0);
 	bt_json_write(&json, "{source: %c, state: %c, mayChange: %b, version: %c}",
-		call->server->options.source, call->server->options.state,
-		call->server->options.changes != NULL, BT_VERSION);
+		bt_strbuf_c(&call->view->source), call->view->state, call->view->client != NULL,
+		BT_VERSION);
 	answer_json(call, 200, &body);
 }
 
 static void take_answer(void *context, struct bt_strbuf *answer, const char *problem)
 {
-	struct call *call = context;
+	struct bt_view_call *call = context;
 	call->question = 0;
 	call->change = NULL;
 	if (problem != NULL) {
@@ -296,11 +292,11 @@ static void take_answer(void *context, struct bt_strbuf *answer, const char *pro
 	}
 }
 
-static void start_question(struct call *call)
+static void start_question(struct bt_view_call *call)
 {
 	struct berth_error err = BERTH_ERROR_INIT;
-	int result = bt_question_start(call->server->options.questions,
-		bt_http_body(call->exchange), take_answer, call, &call->question, &err);
+	int result = bt_question_start(
+		call->view, bt_http_body(call->exchange), take_answer, call, &call->question, &err);
 	if (result < 0) {
 		answer_error(
 			call, result == BERTH_ERR_TOO_LARGE ? 503 : 400, berth_error_message(&err));
@@ -310,17 +306,16 @@ static void start_question(struct call *call)
 
 #if BT_HAVE_DAEMON
 
-static void change_cluster(struct call *call)
+static void change_cluster(struct bt_view_call *call)
 {
-	struct bt_view_changes *changes = call->server->options.changes;
 	struct berth_error err = BERTH_ERROR_INIT;
-	if (changes == NULL) {
+	if (call->view->client == NULL) {
 		answer_error(
 			call, 403, "this page is read-only: start berth view with --allow-changes");
 		return;
 	}
 	call->change = bt_view_change_start(
-		changes, bt_http_body(call->exchange), take_answer, call, &err);
+		call->view, bt_http_body(call->exchange), take_answer, call, &err);
 	if (call->change == NULL) {
 		answer_error(call, 400, berth_error_message(&err));
 		berth_error_finish(&err);
@@ -332,12 +327,14 @@ static void change_cluster(struct call *call)
 
 static int64_t read_change(void *context, char *buffer, size_t capacity)
 {
-	struct call *call = context;
-	const struct bt_view_server_options *options = &call->server->options;
-	const struct bt_history *history = options->history;
-	int64_t now_ns = bt_loop_now_ns(options->loop);
-	bool is_lost = options->is_lost != NULL && options->is_lost(options->context);
+	struct bt_view_call *call = context;
+	const struct bt_history *history = &call->view->history;
+	int64_t now_ns = bt_loop_now_ns(call->view->loop);
+	bool is_lost = false;
 	struct bt_strbuf text = {0};
+#if BT_HAVE_DAEMON
+	is_lost = call->view->watch != NULL && bt_live_watch_is_lost(call->view->watch);
+#endif
 	if (is_lost != call->sent_lost) {
 		bt_strbuf_printf(&text, "event: server\ndata: %s\n\n", is_lost ? "lost" : "there");
 		call->sent_lost = is_lost;
@@ -360,36 +357,36 @@ static int64_t read_change(void *context, char *buffer, size_t capacity)
 
 static void finish_changes(void *context)
 {
-	struct call *call = context;
-	struct bt_view_server *server = call->server;
-	for (uint32_t i = 0; i < server->streams.count; i++) {
-		if (server->streams.items[i] == call) {
-			bt_vec_remove_swap(&server->streams, i);
+	struct bt_view_call *call = context;
+	struct bt_view_page *view = call->view;
+	for (uint32_t i = 0; i < view->streams.count; i++) {
+		if (view->streams.items[i] == call) {
+			bt_vec_remove_swap(&view->streams, i);
 			return;
 		}
 	}
 }
 
-static void get_changes(struct call *call)
+static void get_changes(struct bt_view_call *call)
 {
 	const struct bt_http_stream stream = {call, read_change, finish_changes};
-	if (call->server->streams.count >= STREAMS_MAX) {
+	if (call->view->streams.count >= STREAMS_MAX) {
 		answer_error(call, 503, "too many pages are open");
 		return;
 	}
 	add_headers(call, "text/event-stream");
 
-	bt_vec_push(&call->server->streams, call);
+	bt_vec_push(&call->view->streams, call);
 	bt_http_answer_stream(call->exchange, 200, &stream);
 }
 
 static int64_t wake_streams(void *context, int64_t now_ns)
 {
-	struct bt_view_server *server = context;
-	for (uint32_t i = 0; i < server->streams.count; i++) {
-		bt_http_stream_resume(server->streams.items[i]->exchange);
+	const struct bt_view_page *view = context;
+	for (uint32_t i = 0; i < view->streams.count; i++) {
+		bt_http_stream_resume(view->streams.items[i]->exchange);
 	}
-	return server->streams.count != 0 ? now_ns + CHANGES_INTERVAL_NS : INT64_MAX;
+	return view->streams.count != 0 ? now_ns + CHANGES_INTERVAL_NS : INT64_MAX;
 }
 
 /** --- requests --- */
@@ -397,7 +394,7 @@ static int64_t wake_streams(void *context, int64_t now_ns)
 static const struct route {
 	const char *method;
 	const char *path;
-	void (*serve)(struct call *call);
+	void (*serve)(struct bt_view_call *call);
 } routes[] = {
 	{"GET", "/api/source", get_source},
 	{"GET", "/api/cluster", get_cluster},
@@ -413,10 +410,10 @@ static const struct route {
 
 static void serve_request(void *context, struct bt_http_exchange *exchange)
 {
-	struct call *call = BT_NEW(struct call);
+	struct bt_view_call *call = BT_NEW(struct bt_view_call);
 	struct bt_str method = bt_http_method(exchange);
 	struct bt_str path = bt_http_path(exchange);
-	call->server = context;
+	call->view = context;
 	call->exchange = exchange;
 	bt_http_set_data(exchange, call);
 	if (!is_own_host(call)) {
@@ -464,18 +461,18 @@ static void serve_request(void *context, struct bt_http_exchange *exchange)
 
 static void refuse_body(void *context, struct bt_http_exchange *exchange)
 {
-	struct call call = {.server = context, .exchange = exchange};
+	struct bt_view_call call = {.view = context, .exchange = exchange};
 	answer_error(&call, 413, "the request is too large");
 }
 
 static void end_call(void *context BT_UNUSED, struct bt_http_exchange *exchange)
 {
-	struct call *call = bt_http_data(exchange);
+	struct bt_view_call *call = bt_http_data(exchange);
 	if (call == NULL) {
 		return;
 	}
 	if (call->question != 0) {
-		bt_question_cancel(call->server->options.questions, call->question);
+		bt_question_cancel(call->view, call->question);
 	}
 #if BT_HAVE_DAEMON
 	if (call->change != NULL) {
@@ -487,45 +484,33 @@ static void end_call(void *context BT_UNUSED, struct bt_http_exchange *exchange)
 	bt_free(call);
 }
 
-int bt_view_server_create(const struct bt_view_server_options *options,
-	struct bt_view_server **out_server, struct berth_error *err)
+int bt_view_server_start(struct bt_view_page *view, struct berth_error *err)
 {
-	struct bt_view_server *server = BT_NEW(struct bt_view_server);
 	const struct bt_http_server_options http = {
-		.address = options->address,
-		.port = options->port,
+		.address = view->address,
+		.port = view->port,
 		.both_families = true,
-		.certificate_pem = options->certificate_pem,
-		.key_pem = options->key_pem,
+		.certificate_pem = view->certificate_pem,
+		.key_pem = view->key_pem,
 		.limits = bt_http_default_limits,
-		.handler = {server, serve_request, refuse_body, end_call},
+		.handler = {view, serve_request, refuse_body, end_call},
 	};
-	server->options = *options;
-	int result = bt_http_server_create(options->loop, &http, &server->http, err);
-	if (result < 0) {
-		bt_free(server);
-		return result;
+	int result = bt_http_server_create(view->loop, &http, &view->http, err);
+	if (result == 0) {
+		/* The name has the port, because browsers send cookies to all ports of a host. */
+		bt_strbuf_printf(&view->cookie, "berth-view-%u", bt_http_server_port(view->http));
+		bt_loop_add_worker(view->loop, wake_streams, view);
 	}
-	/* The name has the port, because browsers send cookies to all ports of a host. */
-	bt_strbuf_printf(&server->cookie, "berth-view-%u", bt_http_server_port(server->http));
-	bt_loop_add_worker(options->loop, wake_streams, server);
-	*out_server = server;
-	return 0;
+	return result;
 }
 
-void bt_view_server_destroy(struct bt_view_server *server)
+void bt_view_server_finish(struct bt_view_page *view)
 {
-	if (server == NULL) {
+	if (view->http == NULL) {
 		return;
 	}
-	bt_loop_remove_worker(server->options.loop, server);
-	bt_http_server_destroy(server->http);
-	bt_vec_finish(&server->streams);
-	bt_strbuf_finish(&server->cookie);
-	bt_free(server);
-}
-
-uint16_t bt_view_server_port(const struct bt_view_server *server)
-{
-	return bt_http_server_port(server->http);
+	bt_loop_remove_worker(view->loop, view);
+	bt_http_server_destroy(view->http);
+	bt_vec_finish(&view->streams);
+	bt_strbuf_finish(&view->cookie);
 }
