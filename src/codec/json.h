@@ -234,7 +234,7 @@ void bt_json_write_member_int64(struct bt_json_writer *writer, const char *name,
 void bt_json_write_member_bool(struct bt_json_writer *writer, const char *name, bool value);
 /**
  * Writes a piece of JSON from a template in the language of bt_json_put, without %v, but with %f
- * for a double (bt_json_write_double):
+ * for a double, and %r for a struct bt_str that is JSON already:
  *
  *     bt_json_write(&writer, "{name: %s, ports?: %t, items: [", ...)
  *

@@ -192,13 +192,17 @@ void bt_json_write(struct bt_json_writer *writer, const char *template_, ...)
 		struct bt_json_value scalar;
 		bool is_given = true;
 
-		if (reader.at[0] == '%' && reader.at[1] == 'f') {
-			reader.at += 2;
+		if (token == '%' && (reader.at[1] == 'f' || reader.at[1] == 'r')) {
 			if (name.data != NULL) {
 				bt_json_write_name(writer, name);
 				name.data = NULL;
 			}
-			bt_json_write_double(writer, va_arg(reader.arguments, double));
+			if (reader.at[1] == 'f') {
+				bt_json_write_double(writer, va_arg(reader.arguments, double));
+			} else {
+				bt_json_write_raw(writer, va_arg(reader.arguments, struct bt_str));
+			}
+			reader.at += 2;
 			continue;
 		}
 		reader.at += !is_scalar;

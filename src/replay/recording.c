@@ -483,22 +483,22 @@ static void write_seconds(struct bt_json_writer *json, const char *member, int64
 {
 	struct bt_strbuf seconds = {0};
 	append_seconds(&seconds, ns);
-	bt_json_write_name_c(json, member);
-	bt_json_write_raw(json, bt_strbuf_str(&seconds));
+	bt_json_write(json, "%c: %r", member, bt_strbuf_str(&seconds));
 	bt_strbuf_finish(&seconds);
 }
 
-static void write_name(struct bt_json_writer *json, const struct bt_recording_line *line)
+/** Writes the members of the kind and the name of the line's object. */
+static void write_object(
+	struct bt_json_writer *json, const char *event, const struct bt_recording_line *line)
 {
-	if (!bt_kind_info(line->kind)->namespaced) {
-		bt_json_write_member(json, "name", line->name);
-		return;
-	}
+	const struct bt_kind_info *kind = bt_kind_info(line->kind);
 	struct bt_strbuf name = {0};
-	bt_strbuf_append_str(&name, line->namespace_);
-	bt_strbuf_append_char(&name, '/');
+	if (kind->namespaced) {
+		bt_strbuf_append_str(&name, line->namespace_);
+		bt_strbuf_append_char(&name, '/');
+	}
 	bt_strbuf_append_str(&name, line->name);
-	bt_json_write_member(json, "name", bt_strbuf_str(&name));
+	bt_json_write(json, "%c: %c, name: %s", event, kind->name, bt_strbuf_str(&name));
 	bt_strbuf_finish(&name);
 }
 
@@ -513,21 +513,17 @@ int bt_recording_append(struct bt_recording_writer *writer, const struct bt_reco
 	write_seconds(&json, "t", line->time_ns);
 	switch (line->event) {
 	case BT_RECORDING_ADD:
-		bt_json_write_name_c(&json, "add");
-		bt_json_write_raw(&json, line->json);
+		bt_json_write(&json, "add: %r", line->json);
 		if (line->duration_ns >= 0) {
 			write_seconds(&json, "runs", line->duration_ns);
 		}
 		break;
 	case BT_RECORDING_CHANGE:
-		bt_json_write_member_c(&json, "change", bt_kind_info(line->kind)->name);
-		write_name(&json, line);
-		bt_json_write_name_c(&json, "patch");
-		bt_json_write_raw(&json, line->json);
+		write_object(&json, "change", line);
+		bt_json_write(&json, "patch: %r", line->json);
 		break;
 	case BT_RECORDING_DELETE:
-		bt_json_write_member_c(&json, "delete", bt_kind_info(line->kind)->name);
-		write_name(&json, line);
+		write_object(&json, "delete", line);
 		break;
 	case BT_RECORDING_GAP:
 		write_seconds(&json, "gap", line->duration_ns);
@@ -548,18 +544,11 @@ static void write_header(
 	struct bt_json_writer json;
 	struct bt_arena arena = {0};
 	bt_json_writer_init(&json, &writer->text, 0);
-	bt_json_begin_object(&json);
-	bt_json_write_member_int64(&json, "berthrec", BT_RECORDING_VERSION);
-	bt_json_write_member(&json, "start", bt_micro_time_text(&arena, header->start_ns));
-	bt_json_write_name_c(&json, "objects");
-	bt_json_write_uint64(&json, header->object_count);
-	bt_json_write_member(&json, "source", header->source);
-	if (header->recording.length != 0) {
-		bt_json_write_member(&json, "recording", header->recording);
-		bt_json_write_name_c(&json, "part");
-		bt_json_write_uint64(&json, header->part);
-	}
-	bt_json_end_object(&json);
+	bt_json_write(&json,
+		"{berthrec: %u, start: %s, objects: %u, source: %s, recording?: %s, part?: %u}",
+		BT_RECORDING_VERSION, bt_micro_time_text(&arena, header->start_ns),
+		header->object_count, header->source, header->recording,
+		header->recording.length != 0 ? header->part : 0);
 	bt_strbuf_append_char(&writer->text, '\n');
 	bt_arena_finish(&arena);
 }

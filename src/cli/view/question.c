@@ -332,8 +332,7 @@ static void write_answer(struct bt_question *question, int status, struct bt_str
 	bool has_output =
 		is_exited && WEXITSTATUS(status) <= BT_EXIT_FINDING && question->text.length != 0;
 	if (has_output) {
-		bt_json_write_name_c(&json, "output");
-		bt_json_write_raw(&json, bt_strbuf_str(&question->text));
+		bt_json_write(&json, "output: %r", bt_strbuf_str(&question->text));
 	}
 	bt_json_end_object(&json);
 	bt_strbuf_finish(&line);
