@@ -367,7 +367,7 @@ void bt_queue_park_all(struct bt_queue *queue, const struct bt_queue_entry *held
 			struct bt_object *object = entry->object;
 
 			entry->parked = true;
-			queue->entries.items[entry->id] = bt_realloc_array(entry, 1, PARKED_BYTES);
+			queue->entries.items[id] = bt_realloc_array(entry, 1, PARKED_BYTES);
 			bt_object_allow_pack(object);
 		}
 	}
