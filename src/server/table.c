@@ -100,15 +100,17 @@ static bool is_deleted(const struct bt_json_value *object)
 
 /**
  * Returns the first text or number that is not empty at one of the paths "a|b|c"; "" if there is
- * none. A digit in place of a path stands for itself.
+ * none. A path with brackets is a JSONPath without its first dot; a digit stands for itself.
  */
 static struct bt_str first_text(const struct bt_table_row *row, struct bt_str paths)
 {
 	struct bt_str text = BT_STR("");
 	while (text.length == 0 && paths.length != 0) {
 		struct bt_str path = bt_str_cut(&paths, '|');
-		const struct bt_json_value *value =
-			bt_json_find_path(row->object, bt_arena_str(row->arena, path).data);
+		const struct bt_json_value *value = bt_str_find_char(path, '[') < 0
+			? bt_json_find_path(row->object, bt_arena_str(row->arena, path).data)
+			: bt_table_json_path(row->object,
+				  bt_arena_printf(row->arena, ".%.*s", BT_STR_ARG(path)));
 		if (bt_is_digit(path.data[0])) {
 			text = path;
 		} else if (value != NULL &&
@@ -450,14 +452,6 @@ static void cell_gates(struct bt_table_row *row)
 	}
 }
 
-static void cell_ip(struct bt_table_row *row)
-{
-	const struct bt_json_value *ips = bt_json_array_at(row->object, "status.podIPs");
-	bt_strbuf_append_str(&row->text,
-		ips->count != 0 ? bt_json_text_at(ips->elements[0], "ip")
-				: bt_json_text_at(row->object, "status.podIP"));
-}
-
 /** --- nodes, namespaces, services --- */
 
 static void cell_node_status(struct bt_table_row *row)
@@ -502,15 +496,6 @@ static void cell_roles(struct bt_table_row *row)
 		}
 	}
 	bt_free(roles);
-}
-
-/** Writes the node's first address whose type is row->path. */
-static void cell_address(struct bt_table_row *row)
-{
-	const struct bt_json_value *address = bt_json_element_with(
-		bt_json_array_at(row->object, "status.addresses"), "type", bt_str_from(row->path));
-	bt_strbuf_append_str(&row->text,
-		address != NULL ? bt_json_text_at(address, "address") : BT_STR("<none>"));
 }
 
 /** Appends the addresses of the load balancer. */
@@ -949,15 +934,6 @@ static void cell_available(struct bt_table_row *row)
 	}
 }
 
-static void cell_dangling(struct bt_table_row *row)
-{
-	bt_strbuf_append_str(&row->text,
-		bt_json_text_at(
-			bt_condition_find(
-				bt_json_array_at(row->object, "status.conditions"), "Dangling"),
-			"status"));
-}
-
 static void cell_requested_duration(struct bt_table_row *row)
 {
 	int64_t seconds = bt_json_int64_at(row->object, "spec.expirationSeconds", 0);
@@ -1034,7 +1010,7 @@ const struct bt_table_column bt_table_columns[] = {
 	CELL("Status", "Phase of the pod, or why its containers do not run.", cell_pod_status),
 	CELL("Restarts", "Restarts of the containers, and the time since the last.", cell_restarts),
 	AGE,
-	WIDE_CELL("IP", "Address of the pod.", cell_ip, NULL, "<none>"),
+	WIDE("IP", "Address of the pod.", "status.podIPs[0].ip|status.podIP", "<none>"),
 	WIDE("Node", "Node that the pod is bound to.", "spec.nodeName", "<none>"),
 	WIDE("Nominated Node", "Node where preemption makes room for the pod.",
 		"status.nominatedNodeName", "<none>"),
@@ -1046,8 +1022,10 @@ const struct bt_table_column bt_table_columns[] = {
 	CELL("Roles", "Roles in the labels of the node.", cell_roles, NULL, "<none>"),
 	AGE,
 	TEXT("Version", "Version of the kubelet.", "status.nodeInfo.kubeletVersion", ""),
-	WIDE_CELL("Internal-IP", "Address within the cluster.", cell_address, "InternalIP"),
-	WIDE_CELL("External-IP", "Address outside of the cluster.", cell_address, "ExternalIP"),
+	WIDE("Internal-IP", "Address within the cluster.",
+		"status.addresses[?(@.type=='InternalIP')].address", "<none>"),
+	WIDE("External-IP", "Address outside of the cluster.",
+		"status.addresses[?(@.type=='ExternalIP')].address", "<none>"),
 	WIDE("OS-Image", "Operating system of the node.", "status.nodeInfo.osImage", "<unknown>"),
 	WIDE("Kernel-Version", "Kernel of the node.", "status.nodeInfo.kernelVersion", "<unknown>"),
 	WIDE("Container-Runtime", "Container runtime of the node.",
@@ -1389,7 +1367,8 @@ const struct bt_table_column bt_table_columns[] = {
 	TEXT("DistinguisherMethod", "How flows are told apart.", "spec.distinguisherMethod.type",
 		"<none>"),
 	AGE,
-	CELL("MissingPL", "Whether the priority level is missing.", cell_dangling, NULL, "?"),
+	TEXT("MissingPL", "Whether the priority level is missing.",
+		"status.conditions[?(@.type=='Dangling')].status", "?"),
 
 	TABLE("flowcontrol.apiserver.k8s.io", "prioritylevelconfigurations"), NAME,
 	TEXT("Type", "Limited or Exempt.", "spec.type", ""),
