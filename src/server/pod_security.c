@@ -27,8 +27,11 @@ static const char *const level_names[] = {"privileged", "baseline", "restricted"
 
 /** --- one check of one pod --- */
 
+struct check;
+
 /** One pod, and the result of one part of a check. */
 struct scan {
+	const struct check *check;
 	struct bt_arena *arena;
 	const struct bt_json_value *spec; /* of the pod or the template */
 	struct bt_json_value *containers; /* of all three lists */
@@ -41,10 +44,8 @@ struct scan {
 	struct bt_strbuf detail;      /* of the whole check; "": the pod passes */
 };
 
-struct check;
 /** holder: a container, a volume, or the spec of the pod. */
-typedef bool is_bad_fn(
-	struct scan *scan, const struct check *check, const struct bt_json_value *holder);
+typedef bool is_bad_fn(struct scan *scan, const struct bt_json_value *holder);
 
 /** What a part of a check looks at. */
 enum scope {
@@ -144,8 +145,7 @@ static void append_selinux(struct scan *scan)
 	}
 }
 
-static void append_sentence(
-	struct scan *scan, const struct check *check, enum scope scope, const char *sentence)
+static void append_sentence(struct scan *scan, enum scope scope, const char *sentence)
 {
 	struct bt_str rest = bt_str_from(sentence);
 	while (rest.data != NULL) {
@@ -156,7 +156,7 @@ static void append_sentence(
 		} else if (bt_str_equal_c(word, "s")) {
 			bt_strbuf_append_c(&scan->detail, scan->bad->count > 1 ? "" : "s");
 		} else if (bt_str_equal_c(word, "path")) {
-			bt_strbuf_append_c(&scan->detail, check->path);
+			bt_strbuf_append_c(&scan->detail, scan->check->path);
 		} else if (bt_str_equal_c(word, "plural")) {
 			bt_strbuf_append_c(&scan->detail, scan->values->count > 1 ? "s" : "");
 		} else if (bt_str_equal_c(word, "names")) {
@@ -173,6 +173,7 @@ static void append_sentence(
 static void run_check(struct scan *scan, const struct check *check)
 {
 	bt_strbuf_reset(&scan->detail);
+	scan->check = check;
 	for (size_t n = 0; n < BT_ARRAY_LENGTH(check->parts) && check->parts[n].is_bad != NULL;
 		n++) {
 		is_bad_fn *is_bad = check->parts[n].is_bad;
@@ -184,10 +185,10 @@ static void run_check(struct scan *scan, const struct check *check)
 			scope == POD || scope == POD_AND_CONTAINERS || scope == POD_OR_CONTAINERS;
 		scan->bad = bt_json_new(scan->arena, BT_JSON_ARRAY);
 		scan->values = bt_json_new(scan->arena, BT_JSON_ARRAY);
-		scan->pod_is_bad = has_pod && is_bad(scan, check, scan->spec);
+		scan->pod_is_bad = has_pod && is_bad(scan, scan->spec);
 		for (uint32_t i = 0; scope != POD && i < list->count; i++) {
 			struct bt_str name = bt_kinds_text(list->elements[i], "name");
-			if (is_bad(scan, check, list->elements[i])) {
+			if (is_bad(scan, list->elements[i])) {
 				bt_json_append(
 					scan->arena, scan->bad, bt_json_new_str(scan->arena, name));
 			}
@@ -195,7 +196,7 @@ static void run_check(struct scan *scan, const struct check *check)
 		if (scope == POD_OR_CONTAINERS ? scan->pod_is_bad && scan->bad->count != 0
 					       : scan->pod_is_bad || scan->bad->count != 0) {
 			bt_strbuf_append_c(&scan->detail, scan->detail.length != 0 ? "; " : "");
-			append_sentence(scan, check, scope, check->parts[n].sentence);
+			append_sentence(scan, scope, check->parts[n].sentence);
 		}
 		if (scan->detail.length != 0 && !check->has_independent_parts) {
 			return;
@@ -205,40 +206,35 @@ static void run_check(struct scan *scan, const struct check *check)
 
 /** --- the checks --- */
 
-static bool is_true(
-	struct scan *scan BT_UNUSED, const struct check *check, const struct bt_json_value *holder)
+static bool is_true(struct scan *scan, const struct bt_json_value *holder)
 {
-	return bt_json_bool_at(holder, check->path, false);
+	return bt_json_bool_at(holder, scan->check->path, false);
 }
 
-static bool is_not_false(
-	struct scan *scan BT_UNUSED, const struct check *check, const struct bt_json_value *holder)
+static bool is_not_false(struct scan *scan, const struct bt_json_value *holder)
 {
-	return bt_json_bool_at(holder, check->path, true);
+	return bt_json_bool_at(holder, scan->check->path, true);
 }
 
-static bool is_false(
-	struct scan *scan BT_UNUSED, const struct check *check, const struct bt_json_value *holder)
+static bool is_false(struct scan *scan, const struct bt_json_value *holder)
 {
-	return !bt_json_bool_at(holder, check->path, true);
+	return !bt_json_bool_at(holder, scan->check->path, true);
 }
 
-static bool is_absent(
-	struct scan *scan BT_UNUSED, const struct check *check, const struct bt_json_value *holder)
+static bool is_absent(struct scan *scan, const struct bt_json_value *holder)
 {
-	return bt_json_find_path(holder, check->path) == NULL;
+	return bt_json_find_path(holder, scan->check->path) == NULL;
 }
 
-static bool is_zero(
-	struct scan *scan BT_UNUSED, const struct check *check, const struct bt_json_value *holder)
+static bool is_zero(struct scan *scan, const struct bt_json_value *holder)
 {
-	return bt_json_int64_at(holder, check->path, 1) == 0;
+	return bt_json_int64_at(holder, scan->check->path, 1) == 0;
 }
 
 /** Adds the text unless it is allowed. Returns whether it was added. */
-static bool add_other_word(struct scan *scan, const struct check *check, struct bt_str text)
+static bool add_other_word(struct scan *scan, struct bt_str text)
 {
-	bool is_bad = !bt_str_has_word(bt_str_from(check->words), text);
+	bool is_bad = !bt_str_has_word(bt_str_from(scan->check->words), text);
 	if (is_bad) {
 		add_value(scan, text);
 	}
@@ -246,33 +242,29 @@ static bool add_other_word(struct scan *scan, const struct check *check, struct 
 }
 
 /** Returns whether the text at the check's path is set and not allowed. */
-static bool has_other_word(
-	struct scan *scan, const struct check *check, const struct bt_json_value *holder)
+static bool has_other_word(struct scan *scan, const struct bt_json_value *holder)
 {
-	struct bt_str text = bt_json_text_at(holder, check->path);
-	return text.length != 0 && add_other_word(scan, check, text);
+	struct bt_str text = bt_json_text_at(holder, scan->check->path);
+	return text.length != 0 && add_other_word(scan, text);
 }
 
-static bool adds_capability(
-	struct scan *scan, const struct check *check, const struct bt_json_value *holder)
+static bool adds_capability(struct scan *scan, const struct bt_json_value *holder)
 {
-	const struct bt_json_value *added = bt_json_array_at(holder, check->path);
+	const struct bt_json_value *added = bt_json_array_at(holder, scan->check->path);
 	bool is_bad = false;
 	for (uint32_t i = 0; i < added->count; i++) {
-		is_bad |= add_other_word(scan, check, added->elements[i]->text);
+		is_bad |= add_other_word(scan, added->elements[i]->text);
 	}
 	return is_bad;
 }
 
-static bool keeps_capabilities(struct scan *scan BT_UNUSED, const struct check *check BT_UNUSED,
-	const struct bt_json_value *holder)
+static bool keeps_capabilities(struct scan *scan BT_UNUSED, const struct bt_json_value *holder)
 {
 	return !bt_json_has_text(
 		bt_json_array_at(holder, "securityContext.capabilities.drop"), BT_STR("ALL"));
 }
 
-static bool uses_host_namespaces(
-	struct scan *scan, const struct check *check BT_UNUSED, const struct bt_json_value *holder)
+static bool uses_host_namespaces(struct scan *scan, const struct bt_json_value *holder)
 {
 	static const char *const fields[] = {"hostNetwork", "hostPID", "hostIPC"};
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(fields); i++) {
@@ -283,26 +275,23 @@ static bool uses_host_namespaces(
 	return scan->values->count != 0;
 }
 
-static bool is_host_path(struct scan *scan BT_UNUSED, const struct check *check BT_UNUSED,
-	const struct bt_json_value *holder)
+static bool is_host_path(struct scan *scan BT_UNUSED, const struct bt_json_value *holder)
 {
 	return bt_json_find(holder, "hostPath") != NULL;
 }
 
 /** Returns whether the source of the volume is not allowed. */
-static bool has_other_source(
-	struct scan *scan, const struct check *check, const struct bt_json_value *holder)
+static bool has_other_source(struct scan *scan, const struct bt_json_value *holder)
 {
 	bool is_bad = false;
 	for (uint32_t i = 0; i < holder->count; i++) {
 		is_bad |= !bt_str_equal_c(holder->members[i].name, "name") &&
-			add_other_word(scan, check, holder->members[i].name);
+			add_other_word(scan, holder->members[i].name);
 	}
 	return is_bad;
 }
 
-static bool has_host_port(
-	struct scan *scan, const struct check *check BT_UNUSED, const struct bt_json_value *holder)
+static bool has_host_port(struct scan *scan, const struct bt_json_value *holder)
 {
 	const struct bt_json_value *ports = bt_json_array_at(holder, "ports");
 	bool is_bad = false;
@@ -316,8 +305,7 @@ static bool has_host_port(
 	return is_bad;
 }
 
-static bool has_probe_host(
-	struct scan *scan, const struct check *check BT_UNUSED, const struct bt_json_value *holder)
+static bool has_probe_host(struct scan *scan, const struct bt_json_value *holder)
 {
 	static const char *const owners[] = {"livenessProbe", "readinessProbe", "startupProbe",
 		"lifecycle.postStart", "lifecycle.preStop"};
@@ -336,26 +324,24 @@ static bool has_probe_host(
 	return is_bad;
 }
 
-static bool sets_selinux(
-	struct scan *scan, const struct check *check, const struct bt_json_value *holder)
+static bool sets_selinux(struct scan *scan, const struct bt_json_value *holder)
 {
 	const struct bt_json_value *options =
 		bt_json_object_at(holder, "securityContext.seLinuxOptions");
 	bool has_user = bt_kinds_text(options, "user").length != 0;
 	bool has_role = bt_kinds_text(options, "role").length != 0;
-	bool has_type = has_other_word(scan, check, holder);
+	bool has_type = has_other_word(scan, holder);
 	scan->sets_user |= has_user;
 	scan->sets_role |= has_role;
 	return has_type || has_user || has_role;
 }
 
-static bool has_other_sysctl(
-	struct scan *scan, const struct check *check, const struct bt_json_value *holder)
+static bool has_other_sysctl(struct scan *scan, const struct bt_json_value *holder)
 {
 	const struct bt_json_value *sysctls = bt_json_array_at(holder, "securityContext.sysctls");
 	bool is_bad = false;
 	for (uint32_t i = 0; i < sysctls->count; i++) {
-		is_bad |= add_other_word(scan, check, bt_kinds_text(sysctls->elements[i], "name"));
+		is_bad |= add_other_word(scan, bt_kinds_text(sysctls->elements[i], "name"));
 	}
 	return is_bad;
 }
