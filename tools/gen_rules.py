@@ -12,7 +12,7 @@ TOKEN = re.compile(r'\s*(&&|\|\||\?\?|[=!<>]=|[!<>(),]|"(?:[^"\\]|\\.)*"|'
     r"[A-Za-z][A-Za-z0-9.]*|[0-9]+)")
 ACTION = re.compile(r'([a-zA-Z]+) ([A-Za-z0-9.]+)(?:=([^"]+?|""))?(?: "((?:[^"\\]|\\.)*)")?$')
 ITEMS = re.compile(r'items ([A-Za-z.]+)( unique)?(?: "([^"\\\\]+)")?$')
-TEXTS_LINE = re.compile(r"texts ([A-Za-z.]+) ([A-Za-z]+): (.*)$")
+TEXTS_LINE = re.compile(r"texts ([A-Za-z.]+) ([A-Za-z]+)( unique)?: (.*)$")
 UNIQUE = re.compile(r"unique ([A-Za-z,.]+)(?: if (.+?))?: (.*)$")
 ONE_OF = re.compile(r'oneOf ([A-Za-z.]+) "([^"\\\\]+)"$')
 FILL = re.compile(r"fill ([A-Za-z.]+) (.+?)(?: if (.+))?$")
@@ -46,10 +46,13 @@ TEXT_FUNCTIONS = {"labelValue": "bt_label_value_is_valid({text})",
     "isIP": "bt_kinds_is_ip({text})", "isCIDR": "bt_kinds_is_cidr({text})",
     "isIdentifier": "bt_kinds_is_identifier({text}, '_')",
     "isKind": "bt_kinds_is_identifier({text}, '-')",
+    "isWebhookName": "bt_kinds_is_webhook_name({text})",
+    "isRequest": "bt_text_set_has(&check->requests, {text})",
     "isPoolName": "bt_kinds_is_pool_name({text})",
     "isTimeZone": "bt_cron_zone_exists({text})",
     "isVolume": "bt_text_set_has(&check->volumes, {text})",
     "isClaim": "bt_text_set_has(&check->claims, {text})"}
+EMPTY = '"%s", ""'
 TEXTS = {"STRING", "TIME", "MICRO_TIME"}
 NUMBERS = {"INT32", "INT64"}
 
@@ -322,14 +325,18 @@ class Writer:
         match = TEXTS_LINE.match(text)
         if not match or match[2] not in TEXT_FUNCTIONS:
             raise Mistake(f"cannot read '{text}'")
-        path, function, error = match.groups()
+        path, function, unique, error = match.groups()
         error, _, message = error.partition(" ")
         array = f"bt_json_array_at({self.at(path)})"
         value = f"{array}->elements[n]"
         holds = TEXT_FUNCTIONS[function].format(text=f"{value}->text")
-        return (f"for (uint32_t n = 0; n < {array}->count; n++) {{ if (!{holds}) {{ "
-            f"bt_kinds_error(check->errors, BT_FIELD_{ERRORS[error]}, "
-            f"BT_PATH_INDEX({self.path(path)}, n), {value}, {message}); }} }}")
+        add = (f"bt_kinds_error(check->errors, BT_FIELD_%s, BT_PATH_INDEX({self.path(path)}, n), "
+            f"{value}, %s);")
+        again = f"if (!bt_text_set_add(&texts, {value}->text)) {{ {add % ('DUPLICATE', EMPTY)} }} "
+        loop = (f"for (uint32_t n = 0; n < {array}->count; n++) {{ "
+            f"if (!{holds}) {{ {add % (ERRORS[error], message)} }} {again if unique else ''}}}")
+        return (f"struct bt_text_set texts = {{0}}; {loop} bt_text_set_finish(&texts);"
+            if unique else loop)
 
     def unique(self, text):
         """An error for each element of a list whose key an earlier element has."""

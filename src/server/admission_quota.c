@@ -429,11 +429,9 @@ static void check_quota(const struct usage *usage, const struct bt_json_value *q
 		struct bt_str limited = hard->members[i].name;
 		concerns = concerns || bt_json_get(usage->requested, limited) != NULL;
 		if (usage->is_pod &&
-			(bt_str_equal_c(limited, "cpu") || bt_str_equal_c(limited, "memory") ||
-				bt_str_equal_c(limited, "requests.cpu") ||
-				bt_str_equal_c(limited, "requests.memory") ||
-				bt_str_equal_c(limited, "limits.cpu") ||
-				bt_str_equal_c(limited, "limits.memory")) &&
+			bt_str_has_word(BT_STR("cpu memory requests.cpu requests.memory limits.cpu "
+		                               "limits.memory"),
+				limited) &&
 			bt_json_get(usage->requested, limited) == NULL) {
 			bt_strbuf_printf(&missing, "%s%.*s", missing.length != 0 ? "," : "",
 				BT_STR_ARG(limited));

@@ -227,9 +227,7 @@ static const char *refuse_by_name(const struct node_query *query)
 	bool creates = bt_str_equal_c(access->verb, "create");
 	bool is_own = bt_str_equal(access->name, query->node);
 	if (bt_str_equal_c(access->resource, "nodes") && access->group.length == 0) {
-		bool reads = bt_str_equal_c(access->verb, "get") ||
-			bt_str_equal_c(access->verb, "list") ||
-			bt_str_equal_c(access->verb, "watch");
+		bool reads = bt_str_has_word(BT_STR("get list watch"), access->verb);
 		return reads && !is_own
 			? "node '{node}' cannot read other nodes, only its own Node object"
 			: NULL;
@@ -269,9 +267,7 @@ static const char *refuse_by_relation(const struct node_query *query)
 	const struct bt_access *access = query->access;
 	bool is_core = access->group.length == 0;
 	bool creates = bt_str_equal_c(access->verb, "create");
-	bool is_many = bt_str_equal_c(access->verb, "list") ||
-		bt_str_equal_c(access->verb, "watch") ||
-		bt_str_equal_c(access->verb, "deletecollection");
+	bool is_many = bt_str_has_word(BT_STR("list watch deletecollection"), access->verb);
 	struct bt_str resource = access->resource;
 	const char *text = "no relationship found between node '{node}' and this object";
 	bool allowed = true;

@@ -92,6 +92,8 @@ bool bt_kinds_is_subdomain(struct bt_str name);
 bool bt_kinds_is_identifier(struct bt_str text, char separator);
 /** Returns whether the domain is k8s.io or kubernetes.io, or below one of these. */
 bool bt_kinds_is_kubernetes_domain(struct bt_str domain);
+/** Returns whether the domain has at least three segments. */
+bool bt_kinds_is_webhook_name(struct bt_str name);
 /** Returns whether the name consists of DNS subdomains separated by slashes. */
 bool bt_kinds_is_pool_name(struct bt_str name);
 bool bt_kinds_is_ip(struct bt_str text);
@@ -164,11 +166,12 @@ const struct bt_schema_message *bt_kinds_spec_message(const struct bt_write *wri
 struct bt_json_value *bt_kinds_internal_form(struct bt_arena *arena,
 	const struct bt_schema_message *message, struct bt_json_value *object);
 /**
- * Appends a line break and the hunks of a unified diff between the internal forms of old and
- * object. Appends nothing if the forms have too many lines. In difference.c.
+ * Adds "Forbidden" with the text and, unless the internal forms of old and object have too many
+ * lines, the hunks of a unified diff between them. In difference.c.
  */
-void bt_kinds_append_difference(struct bt_arena *arena, const struct bt_schema_message *message,
-	struct bt_json_value *old, struct bt_json_value *object, struct bt_strbuf *out);
+void bt_kinds_error_difference(struct bt_field_errors *errors, const struct bt_path *place,
+	const struct bt_schema_message *message, struct bt_json_value *old,
+	struct bt_json_value *object, const char *text);
 /** Like bt_json_equal, but accepts NULL and treats absent, {} and [] as equal. */
 bool bt_kinds_same(const struct bt_json_value *a, const struct bt_json_value *b);
 

@@ -167,29 +167,6 @@ void bt_rule_admin_access(
 	}
 }
 
-/** Checks object.requests: names of requests, or "request/subrequest". */
-void bt_rule_request_names(
-	struct bt_check *check, const struct bt_path *parent, const struct bt_json_value *object)
-{
-	struct bt_field_errors *errors = check->errors;
-	const struct bt_json_value *names = bt_json_array_at(object, "requests");
-	const struct bt_path *place = BT_PATH_NAME(parent, "requests");
-	struct bt_text_set seen = {0};
-	for (uint32_t i = 0; i < names->count; i++) {
-		const struct bt_path at = *BT_PATH_INDEX(place, i);
-		if (!bt_text_set_has(&check->requests, names->elements[i]->text)) {
-			bt_kinds_error(errors, BT_FIELD_INVALID, &at, names->elements[i],
-				"must be the name of a request in the claim or the name of a "
-				"request and a subrequest separated by '/'");
-		}
-		if (!bt_text_set_add(&seen, names->elements[i]->text)) {
-			bt_kinds_error(
-				errors, BT_FIELD_DUPLICATE, &at, names->elements[i], "%s", "");
-		}
-	}
-	bt_text_set_finish(&seen);
-}
-
 /** --- ResourceClaim --- */
 
 static void default_request(struct bt_arena *arena, struct bt_json_value *request)

@@ -245,7 +245,8 @@ static struct bt_str print(struct bt_arena *arena, struct bt_json_value *value)
 	return bt_arena_take_strbuf(arena, &text);
 }
 
-void bt_kinds_append_difference(struct bt_arena *arena, const struct bt_schema_message *message,
+/** Appends a line break and the hunks. Appends nothing if the forms have too many lines. */
+static void append_difference(struct bt_arena *arena, const struct bt_schema_message *message,
 	struct bt_json_value *old, struct bt_json_value *object, struct bt_strbuf *out)
 {
 	struct comparison comparison = {.arena = arena};
@@ -266,4 +267,15 @@ void bt_kinds_append_difference(struct bt_arena *arena, const struct bt_schema_m
 	const struct step *steps = list_steps(&comparison, &count);
 	bt_strbuf_append_char(out, '\n');
 	append_hunks(out, steps, count);
+}
+
+void bt_kinds_error_difference(struct bt_field_errors *errors, const struct bt_path *place,
+	const struct bt_schema_message *message, struct bt_json_value *old,
+	struct bt_json_value *object, const char *text)
+{
+	struct bt_strbuf detail = {0};
+	bt_strbuf_append_c(&detail, text);
+	append_difference(errors->arena, message, old, object, &detail);
+	bt_kinds_error(errors, BT_FIELD_FORBIDDEN, place, NULL, "%s", bt_strbuf_c(&detail));
+	bt_strbuf_finish(&detail);
 }

@@ -278,11 +278,7 @@ void bt_kinds_validate_pod_update(const struct bt_write *write, const struct bt_
 	struct bt_json_value *munged = bt_json_clone(write->arena, after, false);
 	reset_permitted(write, before, munged);
 	if (!bt_json_equal(before, munged)) {
-		struct bt_strbuf difference = {0};
-		bt_kinds_append_difference(write->arena, bt_kinds_spec_message(write),
-			bt_json_find(old, "spec"), munged, &difference);
-		bt_kinds_error(errors, BT_FIELD_FORBIDDEN, place, NULL, "%s%s", permitted_text,
-			bt_strbuf_c(&difference));
-		bt_strbuf_finish(&difference);
+		bt_kinds_error_difference(errors, place, bt_kinds_spec_message(write),
+			bt_json_find(old, "spec"), munged, permitted_text);
 	}
 }

@@ -60,9 +60,7 @@ static void check_list(struct bt_field_errors *errors, const struct bt_path *pla
 		const struct bt_json_member *member = &list->members[i];
 		const struct bt_path at = *BT_PATH_KEY(place, member->name);
 		struct bt_quantity quantity;
-		if (!bt_str_equal_c(member->name, "cpu") &&
-			!bt_str_equal_c(member->name, "memory") &&
-			!bt_str_equal_c(member->name, "ephemeral-storage") &&
+		if (!bt_str_has_word(BT_STR("cpu memory ephemeral-storage"), member->name) &&
 			!bt_resource_is_hugepage(member->name) &&
 			bt_str_find_char(member->name, '/') < 0) {
 			bt_kinds_error(errors, BT_FIELD_INVALID, &at,

@@ -8,28 +8,11 @@
 #include "server/condition.h"
 #include "server/kinds/common.h"
 
-/** --- webhooks --- */
-
-void bt_rule_webhook_name(
-	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *webhook)
+bool bt_kinds_is_webhook_name(struct bt_str name)
 {
-	struct bt_field_errors *errors = check->errors;
-	struct bt_str name = bt_kinds_text(webhook, "name");
-	uint32_t segments = 1;
-	if (bt_kinds_check_required(errors, place, webhook, "name")) {
-		for (uint32_t i = 0; i < name.length; i++) {
-			segments += name.data[i] == '.';
-		}
-		if (!bt_kinds_is_subdomain(name)) {
-			bt_kinds_check_name(errors, BT_PATH_NAME(place, "name"),
-				bt_json_find(webhook, "name"), BT_NAME_SUBDOMAIN);
-		} else if (segments < 3) {
-			bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(place, "name"),
-				bt_json_find(webhook, "name"),
-				"should be a domain with at least three segments separated by "
-				"dots");
-		}
-	}
+	struct bt_str rest = name;
+	(void)bt_str_cut(&rest, '.');
+	return rest.data != NULL && bt_str_find_char(rest, '.') >= 0;
 }
 
 /** --- policies --- */

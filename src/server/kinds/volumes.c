@@ -136,14 +136,10 @@ static void validate_volume_update(const struct bt_write *write, const struct bt
 	for (uint32_t i = 0; i < sources->field_count; i++) {
 		const char *name = sources->fields[i].name;
 		if (!bt_kinds_same(bt_json_find(before, name), bt_json_find(after, name))) {
-			struct bt_strbuf difference = {0};
-			bt_kinds_append_difference(write->arena, sources, bt_json_find(old, "spec"),
-				bt_json_find(object, "spec"), &difference);
-			bt_kinds_error(errors, BT_FIELD_FORBIDDEN,
-				BT_PATH_NAME(place, "persistentvolumesource"), NULL,
-				"spec.persistentvolumesource is immutable after creation%s",
-				bt_strbuf_c(&difference));
-			bt_strbuf_finish(&difference);
+			bt_kinds_error_difference(errors,
+				BT_PATH_NAME(place, "persistentvolumesource"), sources,
+				bt_json_find(old, "spec"), bt_json_find(object, "spec"),
+				"spec.persistentvolumesource is immutable after creation");
 			break;
 		}
 	}
@@ -197,14 +193,10 @@ static void validate_claim_update(const struct bt_write *write, const struct bt_
 			requests, "storage");
 	}
 	if (!bt_json_equal(before, after)) {
-		struct bt_strbuf difference = {0};
-		bt_kinds_append_difference(
-			arena, bt_kinds_spec_message(write), before, after, &difference);
-		bt_kinds_error(errors, BT_FIELD_FORBIDDEN, place, NULL,
+		bt_kinds_error_difference(errors, place, bt_kinds_spec_message(write), before,
+			after,
 			"spec is immutable after creation except resources.requests and "
-			"volumeAttributesClassName for bound claims%s",
-			bt_strbuf_c(&difference));
-		bt_strbuf_finish(&difference);
+			"volumeAttributesClassName for bound claims");
 	}
 	if (!bt_kinds_quantity(bt_json_find_path(old, path), arena, &old_amount)) {
 		return;
