@@ -27,6 +27,7 @@ FORMATS = {"labelKey": "bt_kinds_check_label_key(check->errors, {place}, {text})
     "attributeName": "bt_kinds_check_device_name(check->errors, {place}, {text}, true)",
     "fqdn": "bt_kinds_check_domain(check->errors, {place}, {text}, \"\", \".\")",
     "wildcard": "bt_kinds_check_domain(check->errors, {place}, {text}, \"*.\", \"\")",
+    "driver": "bt_kinds_check_driver(check->errors, {place}, {value})",
     "labels": "bt_kinds_check_labels(check->errors, {place}, {value})",
     "label": "bt_kinds_check_name(check->errors, {place}, {value}, BT_NAME_LABEL)",
     "path": "bt_kinds_check_name(check->errors, {place}, {value}, BT_NAME_PATH)",
@@ -37,6 +38,7 @@ FORMATS = {"labelKey": "bt_kinds_check_label_key(check->errors, {place}, {text})
 WORDS = {"creating": "check->write->verb == BT_VERB_CREATE",
     "restoring": "check->write->restoring", "isPart": "place->parent != NULL",
     "hostNetwork": "check->host_network", "perDeviceNodes": "check->per_device_nodes",
+    "writesStatus": "check->write->subresource == BT_SUBRESOURCE_STATUS",
     "isNamespaced": "check->write->resource->namespaced",
     "isGang": 'bt_kinds_job_is_gang(bt_json_object_at(object, "spec")) && '
         "bt_api_options(check->write->api)->workload_with_job"}
@@ -496,11 +498,13 @@ def write_rule(tables, message, rules, name, out):
             if path is None:
                 write_lines(tables, writer, lines, "\t", out)
                 continue
+            path, _, most = path.partition(":")
             element = Writer(tables, tables.messages[writer.field(path).message], "at", "element")
             is_unique = any(text.split(" ", 3)[2] == "unique" for _, text in lines)
             out.write("\t{\n\tstruct bt_text_set seen = {0};\n" if is_unique else "")
             array = f'bt_json_array_at(object, "{path}")'
-            out.write(f"\tfor (uint32_t i = 0; i < {array}->count; i++) {{\n"
+            bound = f" && i < {most}" if most else ""
+            out.write(f"\tfor (uint32_t i = 0; i < {array}->count{bound}; i++) {{\n"
                 f"\t\tstruct bt_json_value *element = {array}->elements[i];\n")
             if name != "fill":
                 out.write("\t\tconst struct bt_path *at = "

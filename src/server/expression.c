@@ -166,6 +166,22 @@ static const struct bt_cel_type *object_of(struct bt_str name, const struct bt_c
 	return type;
 }
 
+/**
+ * Adds a field, under its escaped name and, if CEL reserves the name, also under the name itself,
+ * so that both self.namespace and self.__namespace__ work. Leaves out names that CEL cannot write.
+ */
+static void add_field(struct bt_cel_variable *fields, uint32_t *count, struct bt_str name,
+	const struct bt_cel_type *type, struct bt_arena *arena)
+{
+	struct bt_str escaped = escape(name, arena);
+	if (escaped.data != NULL) {
+		fields[(*count)++] = (struct bt_cel_variable){escaped, type};
+	}
+	if (is_reserved(name)) {
+		fields[(*count)++] = (struct bt_cel_variable){name, type};
+	}
+}
+
 static enum bt_cel_kind string_kind(const struct bt_json_value *schema)
 {
 	struct bt_str format = bt_json_text_at(schema, "format");
@@ -198,16 +214,9 @@ static const struct bt_cel_type *metadata_type(
 	}
 	for (uint32_t i = 0; i < named->count; i++) {
 		struct bt_str name = named->members[i].name;
-		struct bt_str escaped = escape(name, arena);
-		if (escaped.data == NULL || bt_str_equal_c(escaped, own[0]) ||
-			bt_str_equal_c(escaped, own[1])) {
-			continue;
-		}
-		const struct bt_cel_type *type =
-			bt_expression_type(named->members[i].value, false, arena);
-		fields[count++] = (struct bt_cel_variable){escaped, type};
-		if (is_reserved(name)) {
-			fields[count++] = (struct bt_cel_variable){name, type};
+		if (!bt_str_is_one_of(name, own, BT_ARRAY_LENGTH(own))) {
+			add_field(fields, &count, name,
+				bt_expression_type(named->members[i].value, false, arena), arena);
 		}
 	}
 	return object_of(BT_STR("object"), fields, count, arena);
@@ -260,22 +269,16 @@ const struct bt_cel_type *bt_expression_type(
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < properties->count; i++) {
 		struct bt_str name = properties->members[i].name;
-		struct bt_str escaped = escape(name, arena);
-		if (escaped.data == NULL ||
-			(is_resource &&
-				(bt_str_equal_c(name, "metadata") || bt_str_equal_c(name, own[0]) ||
-					bt_str_equal_c(name, own[1])))) {
-			continue;
-		}
 		const struct bt_json_value *property = properties->members[i].value;
-		if (bt_json_text_at(property, "type").length == 0 &&
-			!bt_json_bool_at(property, "x-kubernetes-int-or-string", false)) {
-			continue; /* a field without a type is not visible */
-		}
-		const struct bt_cel_type *inner = bt_expression_type(property, false, arena);
-		fields[count++] = (struct bt_cel_variable){escaped, inner};
-		if (is_reserved(name)) { /* both self.namespace and self.__namespace__ work */
-			fields[count++] = (struct bt_cel_variable){name, inner};
+		/* A field without a type is not visible. */
+		bool is_visible = bt_json_text_at(property, "type").length != 0 ||
+			bt_json_bool_at(property, "x-kubernetes-int-or-string", false);
+		bool is_standard = is_resource &&
+			(bt_str_equal_c(name, "metadata") ||
+				bt_str_is_one_of(name, own, BT_ARRAY_LENGTH(own)));
+		if (is_visible && !is_standard) {
+			add_field(fields, &count, name, bt_expression_type(property, false, arena),
+				arena);
 		}
 	}
 	if (is_resource) {

@@ -260,27 +260,16 @@ static struct bt_policy *policy_create(enum bt_policy_kind kind, struct bt_str n
 	return policy;
 }
 
-static void check_policy(struct bt_check *check, const struct bt_path *place,
-	const struct bt_json_value *spec, enum bt_policy_kind kind)
+void bt_rule_mutating_policy(struct bt_check *check, BT_UNUSED const struct bt_path *place,
+	const struct bt_json_value *spec)
 {
-	const struct bt_json_value *constraints = bt_kinds_object(spec, "matchConstraints");
-	if (constraints != NULL && bt_json_array_at(constraints, "resourceRules")->count == 0) {
-		bt_kinds_error_required(
-			check->errors, BT_PATH_NAME(place, "matchConstraints.resourceRules"));
-	}
-	policy_destroy(policy_create(kind, BT_STR(""), spec, check->errors));
+	policy_destroy(policy_create(BT_POLICY_MUTATING, BT_STR(""), spec, check->errors));
 }
 
-void bt_rule_mutating_policy(
-	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *spec)
+void bt_rule_validating_policy(struct bt_check *check, BT_UNUSED const struct bt_path *place,
+	const struct bt_json_value *spec)
 {
-	check_policy(check, place, spec, BT_POLICY_MUTATING);
-}
-
-void bt_rule_validating_policy(
-	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *spec)
-{
-	check_policy(check, place, spec, BT_POLICY_VALIDATING);
+	policy_destroy(policy_create(BT_POLICY_VALIDATING, BT_STR(""), spec, check->errors));
 }
 
 void bt_rule_match_conditions(

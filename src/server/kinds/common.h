@@ -144,9 +144,9 @@ bool bt_kinds_check_required(struct bt_field_errors *errors, const struct bt_pat
 /** Adds an error if the list or object has more than `max` elements or members. */
 void bt_kinds_check_count(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *list, uint32_t max);
-/** object.driver must be a valid name of a DRA driver: a DNS subdomain of at most 63 bytes. */
-void bt_kinds_check_driver(struct bt_field_errors *errors, const struct bt_path *parent,
-	const struct bt_json_value *object);
+/** The value must be a valid name of a DRA driver: a DNS subdomain of at most 63 bytes. */
+void bt_kinds_check_driver(struct bt_field_errors *errors, const struct bt_path *place,
+	const struct bt_json_value *value);
 /** Each quantity of the list must be at least 0. */
 void bt_kinds_check_quantities(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *list);

@@ -8,8 +8,6 @@
  * section 3.2, 14b sections 2.2, 2.3, 3.3 and 5.
  */
 
-#define RESULTS_MAX 32
-#define CONSUMERS_MAX 256
 #define EXPRESSION_BYTES_MAX 10240
 /**
  * Limit for all compiled expressions of an object together, since other requests wait during
@@ -111,17 +109,6 @@ void bt_kinds_check_device_name(struct bt_field_errors *errors, const struct bt_
 	}
 }
 
-/** --- DeviceTaintRule --- */
-
-/** The driver is optional, but must not be empty. */
-void bt_rule_device_taint_selector(
-	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *selector)
-{
-	if (bt_json_find(selector, "driver") != NULL) {
-		bt_kinds_check_driver(check->errors, place, selector);
-	}
-}
-
 /** --- the spec of a claim --- */
 
 void bt_kinds_enter_device_claim(struct bt_check *check, const struct bt_json_value *devices)
@@ -212,69 +199,10 @@ static void prepare_claim_update(
 	}
 }
 
-static void check_consumers(struct bt_field_errors *errors, const struct bt_path *parent,
-	const struct bt_json_value *status)
-{
-	static const char *const required[] = {"resource", "name", "uid"};
-	const struct bt_json_value *consumers = bt_json_array_at(status, "reservedFor");
-	const struct bt_path *place = BT_PATH_NAME(parent, "reservedFor");
-	struct bt_text_set seen = {0};
-	bt_kinds_check_count(errors, place, consumers, CONSUMERS_MAX);
-	for (uint32_t i = 0; i < consumers->count && i < CONSUMERS_MAX; i++) {
-		const struct bt_json_value *consumer = consumers->elements[i];
-		const struct bt_path at = *BT_PATH_INDEX(place, i);
-		for (uint32_t n = 0; n < BT_ARRAY_LENGTH(required); n++) {
-			(void)bt_kinds_check_required(errors, &at, consumer, required[n]);
-		}
-		if (!bt_text_set_add(&seen, bt_kinds_text(consumer, "uid"))) {
-			bt_kinds_error(errors, BT_FIELD_DUPLICATE, BT_PATH_NAME(&at, "uid"),
-				bt_json_find(consumer, "uid"), "%s", "");
-		}
-	}
-	bt_text_set_finish(&seen);
-	if (consumers->count != 0 && bt_kinds_object(status, "allocation") == NULL) {
-		bt_kinds_error(errors, BT_FIELD_FORBIDDEN, place, NULL,
-			"may not be specified when `allocated` is not set");
-	}
-}
-
-static void validate_claim_update(const struct bt_write *write, const struct bt_json_value *old,
-	const struct bt_json_value *object, struct bt_field_errors *errors)
-{
-	static const char *const required[] = {"request", "pool", "device"};
-	const struct bt_json_value *before = bt_json_object_at(old, "status");
-	const struct bt_json_value *status = bt_json_object_at(object, "status");
-	const struct bt_json_value *results =
-		bt_json_array_at(status, "allocation.devices.results");
-	const struct bt_path *status_place = BT_PATH_NAME(NULL, "status");
-	const struct bt_path *place = BT_PATH_NAME(status_place, "allocation.devices.results");
-	if (write->subresource != BT_SUBRESOURCE_STATUS) {
-		return;
-	}
-	check_consumers(errors, status_place, status);
-	if (bt_kinds_object(status, "allocation") == NULL) {
-		return;
-	}
-	if (bt_kinds_object(before, "allocation") != NULL) {
-		bt_kinds_check_immutable(errors, status_place, before, status, "allocation", NULL);
-		return;
-	}
-	bt_kinds_check_count(errors, place, results, RESULTS_MAX);
-	for (uint32_t i = 0; i < results->count && i < RESULTS_MAX; i++) {
-		const struct bt_path at = *BT_PATH_INDEX(place, i);
-		bt_kinds_check_driver(errors, &at, results->elements[i]);
-		for (uint32_t n = 0; n < BT_ARRAY_LENGTH(required); n++) {
-			(void)bt_kinds_check_required(
-				errors, &at, results->elements[i], required[n]);
-		}
-	}
-}
-
 const struct bt_strategy bt_strategy_resource_claim = {
 	.resets_status = true,
 	.set_defaults = default_claim,
 	.prepare_update = prepare_claim_update,
-	.validate_update = validate_claim_update,
 };
 
 const struct bt_strategy bt_strategy_resource_claim_template = {

@@ -302,13 +302,10 @@ static void check_immutable(struct bt_field_errors *errors, const struct bt_path
 	}
 }
 
-void bt_kinds_check_driver(struct bt_field_errors *errors, const struct bt_path *parent,
-	const struct bt_json_value *object)
+void bt_kinds_check_driver(struct bt_field_errors *errors, const struct bt_path *place,
+	const struct bt_json_value *value)
 {
-	if (bt_kinds_check_required(errors, parent, object, "driver")) {
-		check_format(errors, BT_SCHEMA_FORMAT_DRIVER, BT_PATH_NAME(parent, "driver"),
-			bt_json_find(object, "driver"));
-	}
+	check_format(errors, BT_SCHEMA_FORMAT_DRIVER, place, value);
 }
 
 void bt_kinds_validate(const struct bt_write *write, const struct bt_json_value *old,
