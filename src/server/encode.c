@@ -372,31 +372,18 @@ static const char *const event_names[] = {
 	[BT_EVENT_ERROR] = "ERROR",
 };
 
-/** Bytes that bt_wire_write_bytes writes for a value of this length and a field number below 16. */
-static size_t field_bytes(size_t length)
-{
-	size_t bytes = 2 + length;
-
-	for (; length >= 0x80; length >>= 7) {
-		bytes++;
-	}
-	return bytes;
-}
-
 void bt_encode_frame(enum bt_event_type type, struct bt_str envelope, struct bt_strbuf *out)
 {
-	struct bt_str name = bt_str_from(event_names[type]);
-	size_t raw = field_bytes(envelope.length);
-	size_t length = field_bytes(name.length) + field_bytes(raw);
+	size_t start = out->length + 4;
 
-	bt_strbuf_reserve(out, length + 4);
-	for (int shift = 24; shift >= 0; shift -= 8) {
-		bt_strbuf_append_char(out, (char)(length >> shift & 0xff));
-	}
-	bt_wire_write_bytes(out, 1, name);
-	bt_wire_write_varint(out, 2u << 3 | BT_WIRE_BYTES);
-	bt_wire_write_varint(out, raw);
+	bt_strbuf_append(out, "\0\0\0", 4); /* room for the length */
+	bt_wire_write_bytes(out, 1, bt_str_from(event_names[type]));
+	size_t raw = bt_wire_open(out, 2);
 	bt_wire_write_bytes(out, 1, envelope);
+	bt_wire_close(out, raw);
+	for (size_t i = 0; i < 4; i++) {
+		out->data[start - 4 + i] = (char)((out->length - start) >> (24 - 8 * i) & 0xff);
+	}
 }
 
 static void write_event(struct bt_encoder *encoder, enum bt_event_type type, struct bt_str text,

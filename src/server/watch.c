@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
+#include "base/links.h"
 #include "base/nanoseconds.h"
 #include "base/prng.h"
 #include "base/vec.h"
@@ -21,8 +22,9 @@
 #define CACHED_BYTES_MAX 16384
 
 struct bt_wait {
+	struct bt_wait **first; /* of the list with this wait */
+	struct bt_wait *previous;
 	struct bt_wait *next;
-	struct bt_wait **place;
 	uint64_t rv;
 	int64_t end_ns;
 	void (*reached)(void *context);
@@ -100,12 +102,6 @@ void bt_watchers_add(struct bt_watchers *watchers, struct bt_watch_link *link, u
 	while (watchers->collections.count <= collection) {
 		bt_vec_push(&watchers->collections, NULL);
 	}
-	/* The vector may have moved: each first watch points into it. */
-	for (uint32_t i = 0; i < watchers->collections.count; i++) {
-		if (watchers->collections.items[i] != NULL) {
-			watchers->collections.items[i]->place = &watchers->collections.items[i];
-		}
-	}
 	if (timeout_seconds == 0) {
 		timeout_seconds = TIMEOUT_SECONDS_MIN +
 			(int64_t)bt_prng_below(&watchers->prng, TIMEOUT_SECONDS_MIN);
@@ -116,30 +112,21 @@ void bt_watchers_add(struct bt_watchers *watchers, struct bt_watch_link *link, u
 	link->has_bookmarks = has_bookmarks;
 	link->next_bookmark_ns = now_ns + BOOKMARK_INTERVAL_NS;
 	link->next_bookmark_ns = BT_MIN(link->next_bookmark_ns, link->end_ns - LAST_BOOKMARK_NS);
-	struct bt_watch_link **first = &watchers->collections.items[collection];
-	link->next = *first;
-	link->place = first;
-	if (link->next != NULL) {
-		link->next->place = &link->next;
-	}
-	*first = link;
+	link->collection = collection;
+	link->is_registered = true;
+	BT_CHAIN_ADD(watchers->collections.items[collection], link, previous, next);
 	watchers->count++;
-	if (due_ns(link) < watchers->next_due_ns) {
-		watchers->next_due_ns = due_ns(link);
-	}
+	watchers->next_due_ns = BT_MIN(due_ns(link), watchers->next_due_ns);
 }
 
 void bt_watchers_remove(struct bt_watchers *watchers, struct bt_watch_link *link)
 {
-	if (link->place == NULL) {
-		return;
+	if (link->is_registered) {
+		BT_CHAIN_REMOVE(
+			watchers->collections.items[link->collection], link, previous, next);
+		link->is_registered = false;
+		watchers->count--;
 	}
-	*link->place = link->next;
-	if (link->next != NULL) {
-		link->next->place = link->place;
-	}
-	link->place = NULL;
-	watchers->count--;
 }
 
 static void resume_watch(struct bt_watch_link *link)
@@ -165,14 +152,11 @@ static void run_due(struct bt_watchers *watchers, int64_t now_ns)
 				int64_t last = link->end_ns - LAST_BOOKMARK_NS;
 
 				link->bookmark_is_due = true;
-				link->next_bookmark_ns = now_ns >= last ? INT64_MAX
-					: next < last                   ? next
-									: last;
+				link->next_bookmark_ns =
+					now_ns >= last ? INT64_MAX : BT_MIN(next, last);
 				resume_watch(link);
 			}
-			if (due_ns(link) < watchers->next_due_ns) {
-				watchers->next_due_ns = due_ns(link);
-			}
+			watchers->next_due_ns = BT_MIN(due_ns(link), watchers->next_due_ns);
 		}
 	}
 }
@@ -201,24 +185,6 @@ static void end_unserved(struct bt_watchers *watchers)
 
 /* --- waits --- */
 
-static void link_wait(struct bt_wait **first, struct bt_wait *wait)
-{
-	wait->next = *first;
-	wait->place = first;
-	if (wait->next != NULL) {
-		wait->next->place = &wait->next;
-	}
-	*first = wait;
-}
-
-static void unlink_wait(struct bt_wait *wait)
-{
-	*wait->place = wait->next;
-	if (wait->next != NULL) {
-		wait->next->place = wait->place;
-	}
-}
-
 struct bt_wait *bt_watchers_await(struct bt_watchers *watchers, uint64_t rv, int64_t now_ns,
 	int64_t timeout_ns, void (*reached)(void *context), void *context)
 {
@@ -228,13 +194,14 @@ struct bt_wait *bt_watchers_await(struct bt_watchers *watchers, uint64_t rv, int
 	wait->end_ns = timeout_ns > INT64_MAX - now_ns ? INT64_MAX : now_ns + timeout_ns;
 	wait->reached = reached;
 	wait->context = context;
-	link_wait(&watchers->waits, wait);
+	wait->first = &watchers->waits;
+	BT_CHAIN_ADD(watchers->waits, wait, previous, next);
 	return wait;
 }
 
 void bt_watchers_cancel(struct bt_wait *wait)
 {
-	unlink_wait(wait);
+	BT_CHAIN_REMOVE(*wait->first, wait, previous, next);
 	bt_free(wait);
 }
 
@@ -249,8 +216,9 @@ static void run_waits(struct bt_watchers *watchers, int64_t now_ns)
 	for (struct bt_wait *wait = watchers->waits; wait != NULL; wait = next) {
 		next = wait->next;
 		if (wait->rv <= watchers->visible_rv || now_ns >= wait->end_ns) {
-			unlink_wait(wait);
-			link_wait(&watchers->due_waits, wait);
+			BT_CHAIN_REMOVE(watchers->waits, wait, previous, next);
+			wait->first = &watchers->due_waits;
+			BT_CHAIN_ADD(watchers->due_waits, wait, previous, next);
 		}
 	}
 	while (watchers->due_waits != NULL) {
@@ -258,8 +226,7 @@ static void run_waits(struct bt_watchers *watchers, int64_t now_ns)
 		void (*reached)(void *context) = wait->reached;
 		void *context = wait->context;
 
-		unlink_wait(wait);
-		bt_free(wait);
+		bt_watchers_cancel(wait);
 		reached(context);
 	}
 }

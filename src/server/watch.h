@@ -31,8 +31,10 @@ int64_t bt_watchers_run(struct bt_watchers *watchers, int64_t now_ns);
 
 /** A watch in the registry. All-zero: not registered. */
 struct bt_watch_link {
-	struct bt_watch_link *next;   /* in the list of the collection's watches */
-	struct bt_watch_link **place; /* the pointer to this link */
+	struct bt_watch_link *previous; /* in the list of the collection's watches */
+	struct bt_watch_link *next;
+	uint32_t collection;
+	bool is_registered;
 	void (*wake)(void *context);
 	void *wake_context;
 	bool is_waiting; /* has read all visible changes */
