@@ -54,15 +54,8 @@ static bool canonical_key(struct bt_arena *arena, struct bt_str text, struct bt_
 			return false; /* keys must be scalars */
 		}
 	}
-	for (uint32_t i = 1; i < key->count; i++) {
-		for (uint32_t k = i; k > 0 &&
-			bt_str_compare(key->members[k - 1].name, key->members[k].name) > 0 &&
-			i < 16;
-			k--) {
-			struct bt_json_member member = key->members[k];
-			key->members[k] = key->members[k - 1];
-			key->members[k - 1] = member;
-		}
+	if (key->count > 1) {
+		qsort(key->members, key->count, sizeof(key->members[0]), bt_str_compare_qsort);
 	}
 	bt_json_format(key, &buffer);
 	*out_text = bt_arena_take_strbuf(arena, &buffer);

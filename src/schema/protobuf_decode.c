@@ -345,17 +345,6 @@ static int decode_field(struct decoder *decoder, const struct bt_schema_field *f
 	return decode_one(decoder, field, wire, wire_type, value);
 }
 
-/*
- * Whether the next value is a zero value that JSON leaves out; Go programs write such values in
- * protobuf. Checks only the first byte, which finds most zero values; normalising removes the rest.
- */
-static bool is_left_out(const struct bt_schema_field *field, const struct bt_wire *wire)
-{
-	return field->shape == BT_SCHEMA_SINGLE && wire->at < wire->end && *wire->at == 0 &&
-		(field->flags & (BT_SCHEMA_ALWAYS | BT_SCHEMA_NULLABLE | BT_SCHEMA_INLINE)) == 0 &&
-		field->type != BT_SCHEMA_QUANTITY;
-}
-
 /* Recursion is bounded by the nesting of messages. */
 static int decode_message(struct decoder *decoder, const struct bt_schema_message *message,
 	struct bt_str bytes, struct bt_json_value *object)
@@ -374,7 +363,7 @@ static int decode_message(struct decoder *decoder, const struct bt_schema_messag
 			return code;
 		}
 		const struct bt_schema_field *field = find_number(message, number, &hint);
-		if (field == NULL || (is_left_out(field, &wire) && slots[hint] == NO_SLOT)) {
+		if (field == NULL) {
 			code = bt_wire_skip(&wire, number, type, decoder->err);
 		} else {
 			code = decode_field(decoder, field, &wire, type, object, &slots[hint]);

@@ -75,34 +75,37 @@ bool bt_fail_bad_request(struct bt_failure *out, struct bt_arena *arena, const c
 	return false;
 }
 
-/** Sets name, group and kind of the details. The kind is the resource's name, such as "pods". */
-static void set_details(
-	struct bt_failure *out, const struct bt_api_resource *resource, struct bt_str name)
+bool bt_fail_about(struct bt_failure *out, struct bt_arena *arena,
+	const struct bt_api_resource *resource, struct bt_str name, uint16_t code,
+	const char *reason, const char *format, ...)
 {
-	out->name = name;
-	out->group = bt_str_from(resource->group);
-	out->kind = bt_str_from(resource->name);
+	va_list arguments;
+	va_start(arguments, format);
+	*out = (struct bt_failure){.code = code,
+		.reason = reason,
+		.message = bt_failure_vprintf(arena, format, arguments),
+		.name = name,
+		.group = bt_str_from(resource->group),
+		.kind = bt_str_from(resource->name)};
+	va_end(arguments);
+	return false;
 }
 
 bool bt_fail_not_found(struct bt_failure *out, struct bt_arena *arena,
 	const struct bt_api_resource *resource, struct bt_str name)
 {
 	struct bt_str qualified = bt_resource_qualified(resource, arena);
-	(void)bt_fail(out, arena, 404, "NotFound", "%.*s \"%.*s\" not found", BT_STR_ARG(qualified),
-		BT_STR_ARG(name));
-	set_details(out, resource, name);
-	return false;
+	return bt_fail_about(out, arena, resource, name, 404, "NotFound", "%.*s \"%.*s\" not found",
+		BT_STR_ARG(qualified), BT_STR_ARG(name));
 }
 
 bool bt_fail_conflict(struct bt_failure *out, struct bt_arena *arena,
 	const struct bt_api_resource *resource, struct bt_str name, struct bt_str text)
 {
 	struct bt_str qualified = bt_resource_qualified(resource, arena);
-	(void)bt_fail(out, arena, 409, "Conflict",
+	return bt_fail_about(out, arena, resource, name, 409, "Conflict",
 		"Operation cannot be fulfilled on %.*s \"%.*s\": %.*s", BT_STR_ARG(qualified),
 		BT_STR_ARG(name), BT_STR_ARG(text));
-	set_details(out, resource, name);
-	return false;
 }
 
 bool bt_fail_forbidden(struct bt_failure *out, struct bt_arena *arena,
@@ -113,10 +116,8 @@ bool bt_fail_forbidden(struct bt_failure *out, struct bt_arena *arena,
 		qualified = bt_arena_printf(
 			arena, "%.*s \"%.*s\"", BT_STR_ARG(qualified), BT_STR_ARG(name));
 	}
-	(void)bt_fail(out, arena, 403, "Forbidden", "%.*s is forbidden: %.*s",
-		BT_STR_ARG(qualified), BT_STR_ARG(text));
-	set_details(out, resource, name);
-	return false;
+	return bt_fail_about(out, arena, resource, name, 403, "Forbidden",
+		"%.*s is forbidden: %.*s", BT_STR_ARG(qualified), BT_STR_ARG(text));
 }
 
 /** --- validation --- */

@@ -53,6 +53,11 @@ struct bt_str bt_failure_quoted(struct bt_arena *arena, struct bt_str text);
 BT_PRINTF(5, 6)
 bool bt_fail(struct bt_failure *out, struct bt_arena *arena, uint16_t code, const char *reason,
 	const char *format, ...);
+/** Like bt_fail, with details: the object's name, and the group and name of its resource. */
+BT_PRINTF(7, 8)
+bool bt_fail_about(struct bt_failure *out, struct bt_arena *arena,
+	const struct bt_api_resource *resource, struct bt_str name, uint16_t code,
+	const char *reason, const char *format, ...);
 /** Fails with 404 `pods "x" not found` and details. */
 bool bt_fail_not_found(struct bt_failure *out, struct bt_arena *arena,
 	const struct bt_api_resource *resource, struct bt_str name);

@@ -157,71 +157,54 @@ static bool fail_rv(
 
 /* --- combinations of parameters --- */
 
-static void add_forbidden(struct bt_field_errors *errors, const char *field, const char *text)
+static void forbid(
+	bool is_wrong, const char *field, const char *text, struct bt_field_errors *errors)
 {
-	bt_field_errors_add(errors, BT_FIELD_FORBIDDEN, bt_str_from(field), NULL, "%s", text);
-}
-
-static void refuse_match(struct bt_field_errors *errors, struct bt_str match, const char *supported)
-{
-	struct bt_json_value value = {
-		.type = BT_JSON_STRING, .text = bt_str_sub(match, 0, SHOWN_MAX)};
-
-	bt_field_errors_add(errors, BT_FIELD_NOT_SUPPORTED, BT_STR("resourceVersionMatch"), &value,
-		"%s", supported);
+	if (is_wrong) {
+		bt_field_errors_add(
+			errors, BT_FIELD_FORBIDDEN, bt_str_from(field), NULL, "%s", text);
+	}
 }
 
 static bool check_combinations(const struct bt_list_parameters *parameters, bool is_watch,
 	struct bt_arena *arena, struct bt_failure *out_failure)
 {
+	static const char match_name[] = "resourceVersionMatch";
 	struct bt_field_errors errors = {.arena = arena};
+	struct bt_str match = parameters->resource_version_match;
+	bool has_match = match.length != 0;
+	bool has_initial = parameters->send_initial_events.length != 0;
+	bool is_exact = bt_str_equal(match, BT_STR("Exact")) && !is_watch;
 
 	if (is_watch) {
-		struct bt_str match = parameters->resource_version_match;
-
-		if (parameters->send_initial_events.length == 0) {
-			if (match.length != 0) {
-				add_forbidden(&errors, "resourceVersionMatch",
-					"resourceVersionMatch is forbidden for watch unless "
-					"sendInitialEvents is provided");
-			}
-		} else if (match.length == 0) {
-			add_forbidden(&errors, "resourceVersionMatch",
-				"sendInitialEvents requires setting resourceVersionMatch to "
-				"NotOlderThan");
-		} else if (!bt_str_equal(match, BT_STR("NotOlderThan"))) {
-			refuse_match(&errors, match, "\"NotOlderThan\"");
-		}
+		forbid(has_match && !has_initial, match_name,
+			"resourceVersionMatch is forbidden for watch unless sendInitialEvents is "
+			"provided",
+			&errors);
+		forbid(has_initial && !has_match, match_name,
+			"sendInitialEvents requires setting resourceVersionMatch to NotOlderThan",
+			&errors);
 	} else {
-		struct bt_str match = parameters->resource_version_match;
-
-		if (match.length != 0) {
-			if (parameters->continue_token.length != 0) {
-				add_forbidden(&errors, "resourceVersionMatch",
-					"resourceVersionMatch is forbidden when continue is "
-					"provided");
-			}
-			if (parameters->resource_version.length == 0) {
-				add_forbidden(&errors, "resourceVersionMatch",
-					"resourceVersionMatch is forbidden unless resourceVersion "
-					"is "
-					"provided");
-			}
-			if (bt_str_equal(match, BT_STR("Exact"))) {
-				if (bt_str_equal(parameters->resource_version, BT_STR("0"))) {
-					add_forbidden(&errors, "resourceVersionMatch",
-						"resourceVersionMatch \"exact\" is forbidden for "
-						"resourceVersion \"0\"");
-				}
-			} else if (!bt_str_equal(match, BT_STR("NotOlderThan"))) {
-				refuse_match(&errors, match, "\"Exact\", \"NotOlderThan\"");
-			}
-		}
-		if (parameters->send_initial_events.length != 0) {
-			add_forbidden(&errors, "sendInitialEvents",
-				"sendInitialEvents is forbidden for list");
-		}
+		forbid(has_match && parameters->continue_token.length != 0, match_name,
+			"resourceVersionMatch is forbidden when continue is provided", &errors);
+		forbid(has_match && parameters->resource_version.length == 0, match_name,
+			"resourceVersionMatch is forbidden unless resourceVersion is provided",
+			&errors);
+		forbid(is_exact && bt_str_equal(parameters->resource_version, BT_STR("0")),
+			match_name,
+			"resourceVersionMatch \"exact\" is forbidden for resourceVersion \"0\"",
+			&errors);
 	}
+	if (has_match && (has_initial || !is_watch) && !is_exact &&
+		!bt_str_equal(match, BT_STR("NotOlderThan"))) {
+		struct bt_json_value value = {
+			.type = BT_JSON_STRING, .text = bt_str_sub(match, 0, SHOWN_MAX)};
+		bt_field_errors_add(&errors, BT_FIELD_NOT_SUPPORTED, bt_str_from(match_name),
+			&value, "%s",
+			is_watch ? "\"NotOlderThan\"" : "\"Exact\", \"NotOlderThan\"");
+	}
+	forbid(has_initial && !is_watch, "sendInitialEvents",
+		"sendInitialEvents is forbidden for list", &errors);
 	return errors.count == 0 ||
 		bt_fail_invalid(out_failure, arena, BT_STR("meta.k8s.io"), BT_STR("ListOptions"),
 			BT_STR(""), &errors);

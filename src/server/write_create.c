@@ -273,14 +273,10 @@ void bt_call_create_object(struct bt_call *call, struct bt_json_value *object)
 		return;
 	}
 	if (is_taken(call) && !call->write.restoring) {
-		struct bt_failure *failure = &call->answer->failure;
-		struct bt_str qualified = bt_resource_qualified(call->write.resource, call->arena);
-		(void)bt_fail(failure, call->arena, 409, "AlreadyExists",
-			"%.*s \"%.*s\" already exists", BT_STR_ARG(qualified),
+		struct bt_str qualified = bt_resource_qualified(resource, call->arena);
+		(void)bt_fail_about(&call->answer->failure, call->arena, resource, call->write.name,
+			409, "AlreadyExists", "%.*s \"%.*s\" already exists", BT_STR_ARG(qualified),
 			BT_STR_ARG(call->write.name));
-		failure->name = call->write.name;
-		failure->group = bt_str_from(call->write.resource->group);
-		failure->kind = bt_str_from(call->write.resource->name);
 		return;
 	}
 	bt_call_store(call, NULL, object, 201);
