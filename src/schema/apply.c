@@ -166,20 +166,10 @@ static void cap_managers(struct bt_arena *arena, struct managers *managers)
 
 /** --- conflicts --- */
 
-struct conflict_list {
-	struct bt_arena *arena;
-	struct bt_strbuf text; /* part of the error message: the conflicts of each manager */
-	uint32_t total;
-	uint32_t count;
-	struct bt_apply_conflict items[BT_APPLY_CONFLICTS_MAX];
-};
-
-static void add_conflicts(struct conflict_list *list, const struct manager *manager,
-	const struct bt_field_set *fields)
+static void add_conflicts(struct bt_arena *arena, const struct manager *manager,
+	const struct bt_field_set *fields, struct bt_apply_conflicts *out)
 {
-	struct bt_json_value *paths = bt_json_new(list->arena, BT_JSON_ARRAY);
-	uint32_t total = bt_field_set_paths(
-		list->arena, fields, BT_APPLY_CONFLICTS_MAX - list->count, paths);
+	struct bt_json_value *paths = bt_json_new(arena, BT_JSON_ARRAY);
 	struct bt_strbuf text = {0};
 	bt_strbuf_append_quoted(&text, manager->name);
 	if (manager->subresource.length != 0) {
@@ -190,31 +180,27 @@ static void add_conflicts(struct conflict_list *list, const struct manager *mana
 		bt_strbuf_append_c(&text, " using ");
 		bt_strbuf_append_str(&text, manager->api_version);
 	}
-	struct bt_str name = bt_arena_take_strbuf(list->arena, &text);
-	bt_strbuf_append_c(&list->text, list->total != 0 ? "\n" : "");
-	bt_strbuf_append_c(&list->text, "conflicts with ");
-	bt_strbuf_append_str(&list->text, name);
-	bt_strbuf_append_char(&list->text, ':');
+	struct bt_str name = bt_arena_take_strbuf(arena, &text);
+	bt_strbuf_printf(&text, "%.*s%sconflicts with %.*s:", BT_STR_ARG(out->text),
+		out->total != 0 ? "\n" : "", BT_STR_ARG(name));
+	out->total += bt_field_set_paths(arena, fields, BT_APPLY_CONFLICTS_MAX - out->count, paths);
 	for (uint32_t i = 0; i < paths->count; i++) {
 		struct bt_str path = paths->elements[i]->text;
-		bt_strbuf_append_c(&list->text, "\n- ");
-		bt_strbuf_append_str(&list->text, path);
-		list->items[list->count++] =
-			(struct bt_apply_conflict){.message = bt_arena_printf(list->arena,
-							   "conflict with %.*s", BT_STR_ARG(name)),
-				.field = path};
+		bt_strbuf_printf(&text, "\n- %.*s", BT_STR_ARG(path));
+		out->items[out->count++] = (struct bt_apply_conflict){
+			bt_arena_printf(arena, "conflict with %.*s", BT_STR_ARG(name)), path};
 	}
-	list->total += total;
+	out->text = bt_arena_take_strbuf(arena, &text);
 }
 
 /**
- * Removes the changed and removed fields from all managers except self. If list is not NULL, a
- * changed field that another manager owns is added to list as a conflict, unless the set `excused`
- * contains the field.
+ * Removes the changed and removed fields from all managers except self. If conflicts is not NULL, a
+ * changed field that another manager owns is added to conflicts, unless the set `excused` contains
+ * the field.
  */
 static void take_from_others(struct bt_arena *arena, struct managers *managers,
 	const struct manager *self, const struct bt_field_changes *changes,
-	struct conflict_list *list, const struct bt_field_set *excused)
+	struct bt_apply_conflicts *conflicts, const struct bt_field_set *excused)
 {
 	for (uint32_t i = 0; i < managers->count; i++) {
 		struct manager *manager = &managers->items[i];
@@ -224,9 +210,9 @@ static void take_from_others(struct bt_arena *arena, struct managers *managers,
 		const struct bt_field_set *lost =
 			bt_field_set_intersection(arena, manager->fields, changes->changed);
 		const struct bt_field_set *disputed =
-			list != NULL ? bt_field_set_difference(arena, lost, excused) : NULL;
+			conflicts != NULL ? bt_field_set_difference(arena, lost, excused) : NULL;
 		if (disputed != NULL) {
-			add_conflicts(list, manager, disputed);
+			add_conflicts(arena, manager, disputed, conflicts);
 		} else if (lost != NULL) {
 			manager->fields = bt_field_set_difference(arena, manager->fields, lost);
 		}
@@ -357,7 +343,8 @@ static void record_earlier_owners(struct bt_arena *arena, const struct bt_apply_
 
 static int merge_and_own(struct bt_arena *arena, const struct bt_apply_writer *writer, bool force,
 	const struct bt_json_value *live, const struct bt_json_value *applied,
-	struct bt_json_value **out_object, struct conflict_list *conflicts, struct berth_error *err)
+	struct bt_json_value **out_object, struct bt_apply_conflicts *conflicts,
+	struct berth_error *err)
 {
 	struct bt_spot root = bt_spot_root(writer->message, writer->parts);
 	struct bt_json_value *object = NULL;
@@ -415,28 +402,22 @@ int bt_apply(struct bt_arena *arena, const struct bt_apply_writer *writer, bool 
 	if (bt_apply_is_tracked(applied)) {
 		return bt_error_set(err, BERTH_ERR_INVALID, "metadata.managedFields must be nil");
 	}
-	struct conflict_list *conflicts = BT_ARENA_NEW(arena, struct conflict_list);
-	conflicts->arena = arena;
-	int result = merge_and_own(arena, writer, force, live, applied, out_object, conflicts, err);
+	out_conflicts->text = BT_STR("");
+	out_conflicts->total = 0;
+	out_conflicts->count = 0;
+	int result =
+		merge_and_own(arena, writer, force, live, applied, out_object, out_conflicts, err);
 	if (result == BERTH_ERR_STATE) {
-		struct bt_apply_conflict *items =
-			BT_ARENA_NEW_ARRAY(arena, struct bt_apply_conflict, conflicts->count);
-		memcpy(items, conflicts->items, conflicts->count * sizeof(*items));
-		if (conflicts->total == 1) {
-			bt_strbuf_set(&conflicts->text, items[0].message);
-			bt_strbuf_append_c(&conflicts->text, ": ");
-			bt_strbuf_append_str(&conflicts->text, items[0].field);
-		}
-		*out_conflicts = (struct bt_apply_conflicts){
-			.text = bt_arena_printf(arena, "Apply failed with %u conflict%s: %s",
-				conflicts->total, BT_PLURAL(conflicts->total),
-				bt_strbuf_c(&conflicts->text)),
-			.count = conflicts->count,
-			.items = items,
-		};
+		const struct bt_apply_conflict *first = &out_conflicts->items[0];
+		struct bt_str text = out_conflicts->total != 1
+			? out_conflicts->text
+			: bt_arena_printf(arena, "%.*s: %.*s", BT_STR_ARG(first->message),
+				  BT_STR_ARG(first->field));
+		out_conflicts->text = bt_arena_printf(arena,
+			"Apply failed with %u conflict%s: %.*s", out_conflicts->total,
+			BT_PLURAL(out_conflicts->total), BT_STR_ARG(text));
 		(void)bt_error_set(err, BERTH_ERR_STATE, "%.*s", BT_STR_ARG(out_conflicts->text));
 	}
-	bt_strbuf_finish(&conflicts->text);
 	return result;
 }
 

@@ -39,11 +39,12 @@ struct bt_apply_conflict {
 	struct bt_str field;   /* `.spec.replicas` */
 };
 
-/** The conflicts of a call, in the call's arena. */
+/** The conflicts of a call, with texts in the call's arena. */
 struct bt_apply_conflicts {
-	struct bt_str text; /* `Apply failed with 1 conflict: ...`; absent: none */
-	uint32_t count;     /* number of items; the number in the text may be larger */
-	const struct bt_apply_conflict *items;
+	struct bt_str text; /* `Apply failed with 1 conflict: ...`; "": none */
+	uint32_t total;
+	uint32_t count; /* number of items */
+	struct bt_apply_conflict items[BT_APPLY_CONFLICTS_MAX];
 };
 
 /**

@@ -27,9 +27,10 @@ struct normalise_at {
 
 struct normalise {
 	struct bt_arena *arena;
-	const struct bt_schema_watcher *watcher; /* NULL: none */
-	uint32_t problem_count;                  /* problems for which the watcher returned true */
-	bool partial;                            /* do not add missing ALWAYS members */
+	const struct bt_schema_watcher *watcher; /* receives the problems; NULL: none */
+	struct bt_json_value *problems;          /* texts without duplicates; NULL: none */
+	uint32_t problem_count; /* texts, or problems for which the watcher returned true */
+	bool partial;           /* do not add missing ALWAYS members */
 	struct bt_strbuf scratch;
 	struct berth_error *err;
 };
@@ -365,18 +366,27 @@ static void append_path(const struct normalise_at *at, struct bt_strbuf *out)
 static void report(struct normalise *run, const char *what, const struct normalise_at *at)
 {
 	struct bt_strbuf path = {NULL, 0, 0};
-	struct bt_schema_problem problem = {
-		.kind = what,
-		.name = at->name,
-		.message = at->owner,
-	};
 
-	if (run->watcher == NULL || run->problem_count >= BT_SCHEMA_PROBLEMS_MAX) {
+	if ((run->watcher == NULL && run->problems == NULL) ||
+		run->problem_count >= BT_SCHEMA_PROBLEMS_MAX) {
 		return;
 	}
 	append_path(at, &path);
-	problem.path = bt_strbuf_str(&path);
-	run->problem_count += run->watcher->take(run->watcher->context, &problem);
+	if (run->watcher != NULL) {
+		const struct bt_schema_problem problem = {
+			what, bt_strbuf_str(&path), at->name, at->owner};
+		run->problem_count += run->watcher->take(run->watcher->context, &problem);
+	} else {
+		struct bt_strbuf buffer = {NULL, 0, 0};
+		bt_strbuf_printf(&buffer, "%s ", what);
+		bt_strbuf_append_quoted(&buffer, bt_strbuf_str(&path));
+		struct bt_str text = bt_arena_take_strbuf(run->arena, &buffer);
+		if (!bt_json_has_text(run->problems, text)) {
+			bt_json_append(
+				run->arena, run->problems, bt_json_new_str(run->arena, text));
+			run->problem_count++;
+		}
+	}
 	bt_strbuf_finish(&path);
 }
 
@@ -680,30 +690,6 @@ static int take_custom(struct normalise *run, struct bt_json_value *object)
 	return code;
 }
 
-/* Collects problems as texts, without duplicates. */
-struct texts {
-	struct bt_arena *arena;
-	struct bt_json_value *array;
-};
-
-static bool take_text(void *context, const struct bt_schema_problem *problem)
-{
-	struct texts *texts = context;
-	struct bt_strbuf text = {NULL, 0, 0};
-
-	bt_strbuf_append_c(&text, problem->kind);
-	bt_strbuf_append_char(&text, ' ');
-	bt_strbuf_append_quoted(&text, problem->path);
-	bool is_new = !bt_json_has_text(texts->array, bt_strbuf_str(&text));
-	if (is_new) {
-		bt_json_append(texts->arena, texts->array,
-			bt_json_new_str(
-				texts->arena, bt_arena_str(texts->arena, bt_strbuf_str(&text))));
-	}
-	bt_strbuf_finish(&text);
-	return is_new;
-}
-
 static int run_on(struct normalise *run, const struct bt_schema_message *message,
 	struct bt_json_value *object)
 {
@@ -718,9 +704,8 @@ int bt_schema_normalise(const struct bt_schema_message *message, struct bt_json_
 	bool partial, struct bt_arena *arena, struct bt_json_value *out_problems,
 	struct berth_error *err)
 {
-	struct texts texts = {arena, out_problems};
-	const struct bt_schema_watcher watcher = {&texts, take_text};
-	struct normalise run = {.arena = arena, .partial = partial, .err = err};
+	struct normalise run = {
+		.arena = arena, .problems = out_problems, .partial = partial, .err = err};
 
 	if (object->type != BT_JSON_OBJECT) {
 		const char *version = message != NULL ? strchr(message->package, '/') : NULL;
@@ -731,7 +716,6 @@ int bt_schema_normalise(const struct bt_schema_message *message, struct bt_json_
 			message != NULL ? message->name : "map[string]interface {}");
 	}
 	if (out_problems != NULL) {
-		run.watcher = &watcher;
 		run.problem_count = out_problems->count;
 	}
 	return run_on(&run, message, object);
@@ -740,9 +724,7 @@ int bt_schema_normalise(const struct bt_schema_message *message, struct bt_json_
 int bt_schema_drop_repeated(struct bt_json_value *value, struct bt_arena *arena,
 	struct bt_json_value *out_problems, struct berth_error *err)
 {
-	struct texts texts = {arena, out_problems};
-	const struct bt_schema_watcher watcher = {&texts, take_text};
-	struct normalise run = {.arena = arena, .watcher = &watcher, .err = err};
+	struct normalise run = {.arena = arena, .problems = out_problems, .err = err};
 	int code = take_any(&run, NULL, value, 0);
 
 	bt_strbuf_finish(&run.scratch);

@@ -243,7 +243,7 @@ static void send_custom_metrics(struct bt_front_call *call)
 	struct values values = {.call = call, .items = bt_json_new(arena, BT_JSON_ARRAY)};
 	bool is_done = false;
 
-	if (!bt_accept_document(bt_front_find_header(call, "Accept"), &call->encoding)) {
+	if (!bt_accept_document(bt_front_find_header(call, "Accept"), &call->encoding, NULL)) {
 		(void)bt_front_fail(call, 406, "NotAcceptable",
 			"only the following media types are accepted: application/json, "
 			"application/yaml");
@@ -293,7 +293,7 @@ static void send_groups(struct bt_front_call *call, bool is_core)
 {
 	const struct bt_resources *resources = bt_api_resources(call->front->api);
 	enum bt_discovery_form form;
-	if (!bt_accept_discovery(bt_front_find_header(call, "Accept"), &call->encoding, &form)) {
+	if (!bt_accept_document(bt_front_find_header(call, "Accept"), &call->encoding, &form)) {
 		refuse_accept(call);
 		return;
 	}
@@ -327,7 +327,7 @@ static void send_discovery(struct bt_front_call *call)
 	const struct bt_route *route = &call->route;
 	const struct bt_resources *resources = bt_api_resources(call->front->api);
 	struct bt_arena *arena = &call->arena;
-	if (!bt_accept_document(bt_front_find_header(call, "Accept"), &call->encoding)) {
+	if (!bt_accept_document(bt_front_find_header(call, "Accept"), &call->encoding, NULL)) {
 		refuse_accept(call);
 		return;
 	}

@@ -155,41 +155,30 @@ bool bt_accept_object(struct bt_str accept, const struct bt_api_resource *resour
 	return false;
 }
 
-bool bt_accept_document(struct bt_str accept, struct bt_encoding *out)
-{
-	struct entry entry;
-	uint32_t count = 0;
-	while (next_entry(&accept, &count, &entry)) {
-		if (entry.as.length == 0 && media_of(entry.type, &out->media)) {
-			return true;
-		}
-	}
-	return false;
-}
-
-bool bt_accept_discovery(
+bool bt_accept_document(
 	struct bt_str accept, struct bt_encoding *out, enum bt_discovery_form *out_form)
 {
 	struct entry entry;
 	uint32_t count = 0;
 	while (next_entry(&accept, &count, &entry)) {
 		enum bt_media media;
-		if (!media_of(entry.type, &media)) {
+		bool is_v2 = bt_str_equal_c(entry.version, "v2");
+		bool is_plain = entry.as.length == 0;
+		bool is_aggregated = out_form != NULL &&
+			bt_str_equal_c(entry.group, "apidiscovery.k8s.io") &&
+			bt_str_equal_c(entry.as, "APIGroupDiscoveryList") &&
+			(is_v2 || bt_str_equal_c(entry.version, "v2beta1"));
+		if (!media_of(entry.type, &media) ||
+			!(is_plain || (is_aggregated && media == BT_MEDIA_JSON))) {
 			continue;
 		}
-		if (entry.as.length == 0) {
-			out->media = media;
-			*out_form = BT_DISCOVERY_LEGACY;
-			return true;
+		out->media = media;
+		if (out_form != NULL) {
+			*out_form = is_plain ? BT_DISCOVERY_LEGACY
+				: is_v2      ? BT_DISCOVERY_V2
+					     : BT_DISCOVERY_V2BETA1;
 		}
-		bool is_v2 = bt_str_equal_c(entry.version, "v2");
-		if (media == BT_MEDIA_JSON && bt_str_equal_c(entry.group, "apidiscovery.k8s.io") &&
-			bt_str_equal_c(entry.as, "APIGroupDiscoveryList") &&
-			(is_v2 || bt_str_equal_c(entry.version, "v2beta1"))) {
-			out->media = media;
-			*out_form = is_v2 ? BT_DISCOVERY_V2 : BT_DISCOVERY_V2BETA1;
-			return true;
-		}
+		return true;
 	}
 	return false;
 }

@@ -26,12 +26,6 @@ enum bt_body_media bt_body_media_parse(struct bt_str content_type);
  */
 BT_MUST_USE bool bt_accept_object(struct bt_str accept, const struct bt_api_resource *resource,
 	bool is_watch, struct bt_encoding *out);
-/**
- * Like bt_accept_object, for a document that is not an object of a resource. Skips entries that ask
- * for a view.
- */
-BT_MUST_USE bool bt_accept_document(struct bt_str accept, struct bt_encoding *out);
-
 enum bt_discovery_form {
 	BT_DISCOVERY_LEGACY,
 	BT_DISCOVERY_V2,
@@ -39,9 +33,11 @@ enum bt_discovery_form {
 };
 
 /**
- * Like bt_accept_object, for /api and /apis. *out_form: the form of discovery in the chosen entry.
+ * Like bt_accept_object, for a document that is not an object of a resource. Skips entries that ask
+ * for a view. out_form not NULL: the document is /api or /apis; *out_form is the form of discovery
+ * in the chosen entry.
  */
-BT_MUST_USE bool bt_accept_discovery(
+BT_MUST_USE bool bt_accept_document(
 	struct bt_str accept, struct bt_encoding *out, enum bt_discovery_form *out_form);
 /**
  * Like bt_accept_object, for /openapi/v2. Sets *out_protobuf if the answer is protobuf; otherwise

@@ -81,9 +81,10 @@ END_TEST
 START_TEST(test_media__edge_14_18_unknown_type_first)
 {
 	struct bt_encoding encoding = {.media = BT_MEDIA_YAML};
-	ck_assert(bt_accept_document(BT_STR("application/cbor, application/json"), &encoding));
+	ck_assert(
+		bt_accept_document(BT_STR("application/cbor, application/json"), &encoding, NULL));
 	ck_assert_int_eq(encoding.media, BT_MEDIA_JSON);
-	ck_assert(!bt_accept_document(BT_STR("application/cbor"), &encoding));
+	ck_assert(!bt_accept_document(BT_STR("application/cbor"), &encoding, NULL));
 }
 END_TEST
 
@@ -95,14 +96,14 @@ START_TEST(test_media__discovery)
 				      "g=apidiscovery.k8s.io,application/json";
 	struct bt_encoding encoding = {0};
 	enum bt_discovery_form form;
-	ck_assert(bt_accept_discovery(bt_str_from(v2), &encoding, &form));
+	ck_assert(bt_accept_document(bt_str_from(v2), &encoding, &form));
 	ck_assert_int_eq(form, BT_DISCOVERY_V2);
-	ck_assert(bt_accept_discovery(bt_str_from(v2beta1), &encoding, &form));
+	ck_assert(bt_accept_document(bt_str_from(v2beta1), &encoding, &form));
 	ck_assert_int_eq(form, BT_DISCOVERY_V2BETA1);
-	ck_assert(bt_accept_discovery(BT_STR(PROTOBUF), &encoding, &form));
+	ck_assert(bt_accept_document(BT_STR(PROTOBUF), &encoding, &form));
 	ck_assert_int_eq(form, BT_DISCOVERY_LEGACY);
 	ck_assert_int_eq(encoding.media, BT_MEDIA_PROTOBUF);
-	ck_assert(!bt_accept_discovery(
+	ck_assert(!bt_accept_document(
 		BT_STR("application/json;g=x;v=v2;as=APIGroupDiscoveryList"), &encoding, &form));
 }
 END_TEST
