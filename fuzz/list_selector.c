@@ -8,7 +8,7 @@
 #include <stdint.h>
 
 #include "base/assert.h"
-#include "server/list_options.h"
+#include "server/list.h"
 #include "server/selection.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

@@ -5,7 +5,6 @@
 #include "base/assert.h"
 #include "base/vec.h"
 #include "codec/json_edit.h"
-#include "server/list_options.h"
 #include "server/strategy.h"
 #include "server/watch.h"
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "server/list_options.h"
+/** Spec: 14 sections 14 and 15, 13 sections 10 to 12. */
+#include "server/list.h"
 
 #include "base/strbuf.h"
 #include "codec/base64.h"

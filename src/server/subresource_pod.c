@@ -9,6 +9,35 @@
 /** Largest number of labels, and of annotations, in a binding. */
 #define BINDING_ITEMS_MAX 1000
 
+/** --- conditions --- */
+
+/**
+ * Sets a pod's condition to True as of now, replacing the old entry. `reason` NULL: the condition
+ * gets neither a reason nor a message.
+ */
+static void set_condition(struct bt_call *call, struct bt_json_value *pod, const char *type,
+	const char *reason, const char *message)
+{
+	struct bt_arena *arena = call->arena;
+	struct bt_json_value *condition = bt_json_put(arena, NULL,
+		"{type: %c, status: 'True', lastTransitionTime: %s, reason: %c, message: %c}", type,
+		bt_time_text(arena, call->write.now_ns), reason, reason != NULL ? message : NULL);
+	const struct bt_schema_field *status =
+		bt_schema_field_find(call->api->pods->message, BT_STR("status"), NULL);
+	int result = bt_schema_normalise(
+		bt_schema_field_find(status->message, BT_STR("conditions"), NULL)->message,
+		condition, false, arena, NULL, NULL);
+	(void)result; /* the condition is valid */
+	struct bt_json_value *conditions = bt_json_ensure_array(
+		arena, bt_json_ensure_object(arena, pod, "status"), "conditions");
+	struct bt_json_value *old = bt_condition_find(conditions, type);
+	if (old != NULL) {
+		*old = *condition;
+	} else {
+		bt_json_append(arena, conditions, condition);
+	}
+}
+
 /** --- binding --- */
 
 static bool check_binding(struct bt_call *call, const struct bt_json_value *binding)
@@ -132,7 +161,7 @@ void bt_call_binding(struct bt_call *call)
 		bt_admit_topology_labels(&call->write, node, pod);
 	}
 	(void)bt_json_remove_c(bt_json_find(pod, "status"), "nominatedNodeName");
-	bt_pod_set_condition(call, pod, "PodScheduled", NULL, NULL);
+	set_condition(call, pod, "PodScheduled", NULL, NULL);
 	bt_call_store(call, stored, pod, 201);
 	if (call->answer->failure.code == 0) {
 		bt_api_answer_finish(call->answer);
@@ -344,7 +373,7 @@ void bt_call_eviction(struct bt_call *call)
 	if (!is_deleted &&
 		!bt_condition_is(
 			bt_json_array_at(pod, "status.conditions"), "DisruptionTarget", "True")) {
-		bt_pod_set_condition(call, pod, "DisruptionTarget", "EvictionByEvictionAPI",
+		set_condition(call, pod, "DisruptionTarget", "EvictionByEvictionAPI",
 			"Eviction API: evicting");
 		bt_call_store(call, stored, pod, 200);
 		bt_api_answer_finish(call->answer);

@@ -7,7 +7,6 @@
 #include "base/nanoseconds.h"
 #include "base/prng.h"
 #include "base/vec.h"
-#include "server/list_options.h"
 #define BOOKMARK_INTERVAL_NS (60 * BT_NS_PER_SECOND)
 /** Time from the last bookmark to the end of a watch. */
 #define LAST_BOOKMARK_NS (2 * BT_NS_PER_SECOND)
