@@ -78,7 +78,7 @@ static int restore(
 {
 	struct bt_api *api = bt_cluster_api(maker->cluster);
 	return bt_cluster_restore(api, bt_typed_resource(api, kind),
-		bt_typed_tree(kind, value, &maker->scratch), &maker->scratch, NULL, NULL, err);
+		bt_typed_tree(kind, value, &maker->scratch), &maker->scratch, NULL, err);
 }
 
 static int open_cluster(struct bt_claim_maker *maker, struct berth_error *err)

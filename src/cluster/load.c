@@ -62,22 +62,18 @@ bool bt_cluster_ensure_namespace(struct bt_api *api, struct bt_str name, struct 
 
 int bt_cluster_restore(struct bt_api *api, const struct bt_api_resource *resource,
 	struct bt_json_value *object, struct bt_arena *arena, struct bt_api_answer *out_answer,
-	bool *out_namespace_made, struct berth_error *err)
+	struct berth_error *err)
 {
 	struct bt_api_request request = BT_API_REQUEST_INIT;
 	struct bt_json_value *before = bt_json_clone(arena, object, false);
 	struct bt_str namespace_ = bt_json_text_at(before, "metadata.namespace");
-	bool is_made = false;
 	request.verb = BT_VERB_CREATE;
 	request.resource = resource;
 	request.body = object;
 	request.restore = true;
 	if (resource->namespaced) {
 		request.namespace_ = namespace_.length != 0 ? namespace_ : BT_STR("default");
-		is_made = bt_cluster_ensure_namespace(api, request.namespace_, arena);
-	}
-	if (out_namespace_made != NULL) {
-		*out_namespace_made = is_made;
+		(void)bt_cluster_ensure_namespace(api, request.namespace_, arena);
 	}
 	struct bt_api_answer own;
 	struct bt_api_answer *answer = out_answer != NULL ? out_answer : &own;
@@ -107,10 +103,12 @@ static int restore(struct loading *loading, const struct bt_api_resource *resour
 {
 	struct bt_api_answer answer;
 	bool has_owners = bt_json_array_at(object, "metadata.ownerReferences")->count != 0;
-	bool namespace_made;
-	int result = bt_cluster_restore(
-		loading->api, resource, object, &loading->arena, &answer, &namespace_made, err);
-	loading->report->namespace_count += namespace_made ? 1 : 0;
+	struct bt_str namespace_ = bt_json_text_at(object, "metadata.namespace");
+	loading->report->namespace_count += resource->namespaced &&
+		bt_cluster_ensure_namespace(loading->api,
+			namespace_.length != 0 ? namespace_ : BT_STR("default"), &loading->arena);
+	int result =
+		bt_cluster_restore(loading->api, resource, object, &loading->arena, &answer, err);
 	if (result == 0 && answer.object != NULL) {
 		struct bt_json_value *stored = bt_api_parse_stored(answer.object, &loading->arena);
 		struct bt_str uid = bt_json_text_at(stored, "metadata.uid");

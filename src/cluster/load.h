@@ -29,12 +29,12 @@ struct bt_cluster_load_report {
 bool bt_cluster_ensure_namespace(struct bt_api *api, struct bt_str name, struct bt_arena *arena);
 /**
  * Stores one object unchanged; a stored object with the same name is replaced. A missing namespace
- * is created; then *out_namespace_made (may be NULL) is true. object: consumed, as a request's
- * body. out_answer (may be NULL): the caller finishes it. The error names the object.
+ * is created. object: consumed, as a request's body. out_answer (may be NULL): the caller finishes
+ * it. The error names the object.
  */
 BT_MUST_USE int bt_cluster_restore(struct bt_api *api, const struct bt_api_resource *resource,
 	struct bt_json_value *object, struct bt_arena *arena, struct bt_api_answer *out_answer,
-	bool *out_namespace_made, struct berth_error *err);
+	struct berth_error *err);
 /**
  * Loads the files named by paths, then the folders named by kustomizations. Messages:
  * "<file>: document <n>: <Kind> <namespace>/<name>: <cause>".

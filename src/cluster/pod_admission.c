@@ -4,41 +4,13 @@
 #include "api/identity.h"
 #include "api/object.h"
 #include "base/printable.h"
-#include "base/text_set.h"
-#include "base/vec.h"
 #include "cluster/load.h"
 #include "codec/json_edit.h"
 #include "server/quota.h"
 
-/** First byte of a text in bt_pod_admission.sent. */
-#define RESTORED 'r'
-#define NEW 'n'
-
-struct admitted {
-	struct bt_str answer; /* the admitted pod as JSON, which quotas count */
-	const struct bt_pod_spec *spec;
-};
-
-struct bt_pod_admission {
-	struct bt_api *api;
-	const struct bt_api_resource *pods;
-	bool has_quotas;
-	bool has_policies; /* mutating policies exist, which may read all metadata of a pod */
-	/** By text: RESTORED or NEW, then the JSON that was sent to the API server. */
-	struct bt_text_set sent;
-	BT_VEC(struct admitted) list; /* by position in sent */
-	struct bt_arena arena;        /* of sent and list */
-	struct bt_arena scratch;
-	struct bt_strbuf text; /* of the pod that is admitted */
-	void (*warn)(void *context, const char *line);
-	void *warn_context;
-	struct bt_text_set missing_classes;
-};
-
-struct bt_pod_admission *bt_pod_admission_create(
-	struct bt_api *api, void (*warn)(void *context, const char *line), void *warn_context)
+void bt_pod_admission_init(struct bt_pod_admission *admission, struct bt_api *api,
+	void (*warn)(void *context, const char *line), void *warn_context)
 {
-	struct bt_pod_admission *admission = BT_NEW(struct bt_pod_admission);
 	struct bt_resources *resources = bt_api_resources(api);
 	const struct bt_api_resource *quotas =
 		bt_resources_builtin(resources, "", "resourcequotas");
@@ -52,30 +24,16 @@ struct bt_pod_admission *bt_pod_admission_create(
 		.has_quotas = bt_store_count(bt_api_store(api), quotas->collection) != 0,
 		.has_policies = bt_store_count(bt_api_store(api), policies->collection) != 0,
 	};
-	return admission;
 }
 
-void bt_pod_admission_destroy(struct bt_pod_admission *admission)
+void bt_pod_admission_finish(struct bt_pod_admission *admission)
 {
-	if (admission != NULL) {
-		bt_vec_finish(&admission->list);
-		bt_text_set_finish(&admission->missing_classes);
-		bt_text_set_finish(&admission->sent);
-		bt_arena_finish(&admission->arena);
-		bt_arena_finish(&admission->scratch);
-		bt_strbuf_finish(&admission->text);
-		bt_free(admission);
-	}
-}
-
-bool bt_pod_admission_has_quotas(const struct bt_pod_admission *admission)
-{
-	return admission->has_quotas;
-}
-
-size_t bt_pod_admission_bytes(const struct bt_pod_admission *admission)
-{
-	return admission->arena.total_bytes;
+	bt_vec_finish(&admission->list);
+	bt_text_set_finish(&admission->missing_classes);
+	bt_text_set_finish(&admission->sent);
+	bt_arena_finish(&admission->arena);
+	bt_arena_finish(&admission->scratch);
+	bt_strbuf_finish(&admission->text);
 }
 
 static int set_refusal_error(int code, struct bt_str message, struct berth_error *err)
@@ -121,7 +79,7 @@ static int send_dry_run(struct bt_pod_admission *admission, const struct bt_pod 
 	bool is_restored, struct berth_error *err)
 {
 	struct bt_arena *scratch = &admission->scratch;
-	struct admitted entry = {.answer = BT_STR("")};
+	struct bt_admitted_pod entry = {.answer = BT_STR("")};
 	struct bt_api_request request = BT_API_REQUEST_INIT;
 	struct bt_api_answer answer;
 	struct bt_str text = bt_strbuf_str(&admission->text);
@@ -180,7 +138,7 @@ int bt_pod_admission_admit(struct bt_pod_admission *admission, const struct bt_p
 		sent.metadata.labels = pod->metadata.labels;
 	}
 	bt_strbuf_reset(&admission->text);
-	bt_strbuf_append_char(&admission->text, is_restored ? RESTORED : NEW);
+	bt_strbuf_append_char(&admission->text, is_restored ? 'r' : 'n');
 	bt_json_writer_init(&writer, &admission->text, 0);
 	bt_object_encode_json(BT_KIND_POD, &sent, &writer);
 	uint32_t found = bt_text_set_find(&admission->sent, bt_strbuf_str(&admission->text));

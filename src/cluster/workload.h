@@ -44,8 +44,8 @@ struct bt_expansion_work;
 /** Set cluster, extras and gates; the other members begin zeroed. */
 struct bt_expansion {
 	struct bt_manifests *cluster;
-	struct bt_expansion_work *work;     /* NULL before bt_expansion_open */
-	struct bt_pod_admission *admission; /* NULL before bt_expansion_open */
+	struct bt_expansion_work *work;    /* NULL before bt_expansion_open */
+	struct bt_pod_admission admission; /* zeroed before bt_expansion_open */
 	/** Admitted specs of the input's pods, by object index; NULL: not a pod, or refused. */
 	const struct bt_pod_spec **specs;
 	BT_VEC(struct bt_refusal) refusals;  /* at most one for each object */

@@ -272,13 +272,13 @@ int bt_expansion_admit(struct bt_expansion *expansion, uint32_t index, const str
 	/* The API server from which the pod was read has set all defaults. */
 	bool is_complete = object->origin.document == 0 ||
 		(object->uid_is_given && pod->spec.priority.present);
-	if (is_complete && !bt_pod_admission_has_quotas(expansion->admission)) {
+	if (is_complete && !expansion->admission.has_quotas) {
 		const struct bt_pod *own = bt_object_value(object->object, BT_KIND_POD);
 		*out_spec = &own->spec;
 		return 0;
 	}
 	int result = bt_pod_admission_admit(
-		expansion->admission, pod, object->uid_is_given, out_spec, &refusal);
+		&expansion->admission, pod, object->uid_is_given, out_spec, &refusal);
 	if (result == BERTH_ERR_STATE) {
 		refuse(expansion, index, berth_error_message(&refusal));
 		berth_error_finish(&refusal);
@@ -297,8 +297,8 @@ int bt_expansion_admit(struct bt_expansion *expansion, uint32_t index, const str
  */
 static bool admit(struct bt_expansion_work *work, struct bt_pod *pod)
 {
-	struct bt_pod_admission *admission = work->expansion->admission;
-	if (work->is_admitted && !bt_pod_admission_has_quotas(admission)) {
+	struct bt_pod_admission *admission = &work->expansion->admission;
+	if (work->is_admitted && !admission->has_quotas) {
 		pod->spec = work->spec;
 		return true;
 	}
@@ -406,7 +406,7 @@ static int restore(struct bt_expansion_work *work, uint32_t index, enum bt_kind 
 		add_owner(work, bt_json_text_at(metadata, "uid"), index);
 	}
 	int result = bt_cluster_restore(bt_cluster_api(work->cluster), resource_of(work, kind),
-		tree, &work->scratch, NULL, NULL, err);
+		tree, &work->scratch, NULL, err);
 	bt_arena_reset(&work->scratch);
 	return result;
 }
@@ -883,8 +883,7 @@ int bt_expansion_open(struct bt_expansion *expansion, struct berth_error *err)
 			const struct bt_api_resource *resource = bt_resources_find_kind(
 				bt_api_resources(api), bt_json_find_str(tree, "apiVersion"),
 				bt_json_find_str(tree, "kind"));
-			result = bt_cluster_restore(
-				api, resource, tree, &work->scratch, NULL, NULL, err);
+			result = bt_cluster_restore(api, resource, tree, &work->scratch, NULL, err);
 		}
 		bt_arena_reset(&work->scratch);
 		result = result < 0
@@ -892,8 +891,8 @@ int bt_expansion_open(struct bt_expansion *expansion, struct berth_error *err)
 			: 0;
 	}
 	if (result == 0) {
-		expansion->admission = bt_pod_admission_create(
-			bt_cluster_api(work->cluster), input->warn, input->warn_context);
+		bt_pod_admission_init(&expansion->admission, bt_cluster_api(work->cluster),
+			input->warn, input->warn_context);
 	}
 	return result;
 }
@@ -918,7 +917,7 @@ static int admit_pods(struct bt_expansion *expansion, bool exists, struct berth_
 		if (result < 0) {
 			return result;
 		}
-		if (bt_pod_admission_bytes(expansion->admission) > BT_WORKLOAD_BYTES_MAX) {
+		if (expansion->admission.arena.total_bytes > BT_WORKLOAD_BYTES_MAX) {
 			return bt_error_set(err, BERTH_ERR_TOO_LARGE,
 				"the pods take more than %zu bytes of memory",
 				BT_WORKLOAD_BYTES_MAX);
@@ -974,7 +973,7 @@ void bt_expansion_finish(struct bt_expansion *expansion)
 		berth_error_finish(&work->error);
 		bt_free(work);
 	}
-	bt_pod_admission_destroy(expansion->admission);
+	bt_pod_admission_finish(&expansion->admission);
 	bt_free(expansion->specs);
 	bt_vec_finish(&expansion->refusals);
 	for (uint32_t i = 0; i < expansion->made.count; i++) {

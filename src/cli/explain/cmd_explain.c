@@ -91,7 +91,8 @@ static int remove_running_pod(struct bt_simulation *simulation, uint32_t object_
 	const struct bt_manifests_object *object = &cluster->objects.items[object_index];
 	const struct bt_pod_spec *spec;
 	*pod = bt_manifests_pod(object);
-	int result = bt_pod_admission_admit(simulation->expansion.admission, pod, true, &spec, err);
+	int result =
+		bt_pod_admission_admit(&simulation->expansion.admission, pod, true, &spec, err);
 	if (result == 0) {
 		struct bt_str node_name = pod->spec.node_name;
 		pod->spec = *spec;

@@ -31,7 +31,7 @@
 
 struct world {
 	struct bt_cluster *cluster;
-	struct bt_pod_admission *admission;
+	struct bt_pod_admission admission;
 	struct bt_arena arena;
 	uint32_t warning_count;
 };
@@ -77,16 +77,15 @@ static void init(struct world *world, const char *objects)
 			bt_resources_find_kind(bt_api_resources(api),
 				bt_json_text_at(tree, "apiVersion"), bt_json_text_at(tree, "kind"));
 		ck_assert_int_eq(
-			bt_cluster_restore(api, resource, tree, &world->arena, &answer, NULL, NULL),
-			0);
+			bt_cluster_restore(api, resource, tree, &world->arena, &answer, NULL), 0);
 		bt_api_answer_finish(&answer);
 	}
-	world->admission = bt_pod_admission_create(api, note_warning, world);
+	bt_pod_admission_init(&world->admission, api, note_warning, world);
 }
 
 static void finish(struct world *world)
 {
-	bt_pod_admission_destroy(world->admission);
+	bt_pod_admission_finish(&world->admission);
 	bt_cluster_destroy(world->cluster);
 	bt_arena_finish(&world->arena);
 }
@@ -107,7 +106,7 @@ static int admit(struct world *world, const char *spec, bool is_from_cluster,
 			BT_STR_ARG(text)));
 	ck_assert_int_eq(
 		bt_message_decode_json(&bt_pod_message, &reader, &world->arena, &pod, NULL), 0);
-	return bt_pod_admission_admit(world->admission, &pod, is_from_cluster, out_spec, err);
+	return bt_pod_admission_admit(&world->admission, &pod, is_from_cluster, out_spec, err);
 }
 
 static void expect_refusal(struct world *world, const char *spec, int expected, const char *message)
@@ -139,7 +138,7 @@ START_TEST(test_pod_admission__priority)
 			"PreemptLowerPriority"},
 		{"of a cluster", CLASSES,
 			"'priority':11,'preemptionPolicy':'Never','priorityClassName':'gone'"
-	                "," CONTAINER,
+			"," CONTAINER,
 			true, 11, "Never"},
 		{"only an admission sets a priority", CLASSES, "'priority':11," CONTAINER, false,
 			11, "PreemptLowerPriority"},
@@ -218,7 +217,7 @@ START_TEST(test_pod_admission__quota)
 	struct world world;
 	const struct bt_pod_spec *spec;
 	init(&world, QUOTA);
-	ck_assert(bt_pod_admission_has_quotas(world.admission));
+	ck_assert(world.admission.has_quotas);
 	ck_assert_int_eq(admit(&world, CPU("400m"), true, &spec, NULL), 0);
 	ck_assert_int_eq(admit(&world, CPU("300m"), false, &spec, NULL), 0);
 	expect_refusal(&world, CPU("400m"), BERTH_ERR_STATE,
@@ -259,11 +258,11 @@ START_TEST(test_pod_admission__mutating_policy)
 				"{\"metadata\":{\"name\":\"p%zu\",\"namespace\":\"n\",\"labels\":"
 				"{\"team\":\"%s\"}},\"spec\":{\"containers\":[{\"name\":\"c\"}]}}",
 				i, teams[i]));
-		ck_assert_int_eq(bt_message_decode_json(&bt_pod_message, &reader, &world.arena,
-					 &pod, NULL),
+		ck_assert_int_eq(
+			bt_message_decode_json(&bt_pod_message, &reader, &world.arena, &pod, NULL),
 			0);
 		ck_assert_int_eq(
-			bt_pod_admission_admit(world.admission, &pod, false, &spec, NULL), 0);
+			bt_pod_admission_admit(&world.admission, &pod, false, &spec, NULL), 0);
 		ck_assert(bt_str_equal_c(spec->scheduler_name, teams[i]));
 	}
 	finish(&world);
