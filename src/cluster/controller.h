@@ -331,6 +331,13 @@ struct bt_json_value *bt_hub_read(
 bool bt_hub_exists(const struct bt_hub *hub, enum bt_hub_kind kind, struct bt_str key);
 
 /**
+ * Reads the object that a reference {apiVersion, kind, name} of an object in this namespace names;
+ * NULL: there is none. *out_resource (may be NULL): its resource; NULL: the kind is not served.
+ */
+struct bt_json_value *bt_hub_read_reference(const struct bt_hub *hub,
+	const struct bt_json_value *reference, struct bt_str namespace_, struct bt_arena *arena,
+	const struct bt_api_resource **out_resource);
+/**
  * Reads the objects of a group into the sync's arena; keys without a stored object are left out.
  * The array has room for one more object.
  */

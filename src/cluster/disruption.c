@@ -12,7 +12,7 @@ struct pass {
 	int32_t pods;                    /* matching pods */
 	int32_t healthy;                 /* matching pods that are healthy */
 	int32_t scale;                   /* sum of the scales of the pods' controllers */
-	BT_VEC(struct bt_str) owners;    /* uids of counted controllers */
+	struct bt_text_set owners;       /* uids of counted controllers */
 	struct bt_json_value *forgotten; /* entries of disruptedPods to drop */
 };
 
@@ -43,29 +43,21 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 /** Records that the controller is counted. Returns false if the controller was already counted. */
 static bool add_owner(struct pass *pass, struct bt_str uid)
 {
-	for (uint32_t i = 0; i < pass->owners.count; i++) {
-		if (bt_str_equal(pass->owners.items[i], uid)) {
-			return false;
-		}
+	bool is_new = !bt_text_set_has(&pass->owners, uid);
+
+	if (is_new) {
+		bt_text_set_append(&pass->owners, bt_arena_str(pass->sync->arena, uid));
 	}
-	bt_vec_push(&pass->owners, bt_arena_str(pass->sync->arena, uid));
-	return true;
+	return is_new;
 }
 
 static const struct bt_json_value *read_owner(struct pass *pass,
 	const struct bt_json_value *reference, const struct bt_api_resource **out_resource)
 {
-	struct bt_sync *sync = pass->sync;
+	const struct bt_sync *sync = pass->sync;
+	const struct bt_json_value *owner = bt_hub_read_reference(
+		sync->hub, reference, bt_key_namespace(sync->key), sync->arena, out_resource);
 
-	*out_resource = bt_resources_find_kind(bt_api_resources(sync->hub->api),
-		bt_json_text_at(reference, "apiVersion"), bt_json_text_at(reference, "kind"));
-	if (*out_resource == NULL) {
-		return NULL;
-	}
-	const struct bt_json_value *owner = bt_api_read(sync->hub->api, *out_resource,
-		bt_api_key(sync->arena, bt_key_namespace(sync->key),
-			bt_json_text_at(reference, "name")),
-		sync->arena);
 	return bt_str_equal(
 		       bt_json_text_at(owner, "metadata.uid"), bt_json_text_at(reference, "uid"))
 		? owner
@@ -196,7 +188,7 @@ static bool sync(struct bt_sync *sync)
 	if (entry != NULL) {
 		bt_owners_visit_selected(sync, &entry->selector, entry->bits, count_pod, &pass);
 	}
-	bt_vec_finish(&pass.owners);
+	bt_text_set_finish(&pass.owners);
 	struct bt_pod_disruption_budget_status status =
 		bt_disruption_status(&spec, pass.pods, pass.scale, pass.healthy);
 	int64_t allowed = status.disruptions_allowed;

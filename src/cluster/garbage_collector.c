@@ -230,24 +230,16 @@ static bool depends_on(struct bt_sync *sync, const struct bt_json_value *object,
 	struct bt_str namespace_, struct bt_str uid, uint32_t *left, struct bt_arena *arena)
 {
 	const struct bt_json_value *owners = bt_json_array_at(object, "metadata.ownerReferences");
-	const struct bt_resources *resources = bt_api_resources(sync->hub->api);
 
-	for (uint32_t i = 0; i<owners->count && * left> 0; i++) {
+	for (uint32_t i = 0; i < owners->count && *left != 0; i++) {
 		const struct bt_json_value *reference = owners->elements[i];
-		const struct bt_api_resource *resource =
-			bt_resources_find_kind(resources, bt_json_text_at(reference, "apiVersion"),
-				bt_json_text_at(reference, "kind"));
 
 		(*left)--;
 		if (bt_str_equal(bt_json_text_at(reference, "uid"), uid)) {
 			return true;
 		}
-		const struct bt_json_value *owner = resource != NULL
-			? bt_api_read(sync->hub->api, resource,
-				  bt_api_key(arena, resource->namespaced ? namespace_ : BT_STR(""),
-					  bt_json_text_at(reference, "name")),
-				  arena)
-			: NULL;
+		const struct bt_json_value *owner =
+			bt_hub_read_reference(sync->hub, reference, namespace_, arena, NULL);
 		if (owner != NULL && depends_on(sync, owner, namespace_, uid, left, arena)) {
 			return true;
 		}

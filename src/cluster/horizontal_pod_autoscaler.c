@@ -456,19 +456,14 @@ static bool evaluate_object(struct pass *pass, struct evaluation *evaluation)
 	struct bt_str kind = bt_json_text_at(described, "kind");
 	struct bt_str name = bt_json_text_at(described, "name");
 	struct bt_str namespace_ = bt_key_namespace(sync->key);
-	const struct bt_api_resource *resource = bt_resources_find_kind(
-		bt_api_resources(sync->hub->api), bt_json_text_at(described, "apiVersion"), kind);
-	const struct bt_json_value *object = NULL;
+	const struct bt_api_resource *resource;
+	const struct bt_json_value *object =
+		bt_hub_read_reference(sync->hub, described, namespace_, arena, &resource);
 	double value;
 
 	read_metric(pass, evaluation);
 	bt_json_set_value(arena, evaluation->value, "describedObject",
 		bt_json_clone(arena, described, false));
-	if (resource != NULL) {
-		object = bt_api_read(sync->hub->api, resource,
-			bt_api_key(arena, resource->namespaced ? namespace_ : BT_STR(""), name),
-			arena);
-	}
 	if (!bt_custom_metric_sum(sync->hub->api, object, BT_ANNOTATION_METRICS, evaluation->metric,
 		    &evaluation->selector, arena, &value)) {
 		evaluation->why = bt_arena_printf(arena,

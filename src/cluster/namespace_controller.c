@@ -14,16 +14,12 @@
  */
 #define GATHER_NS (BT_NS_PER_SECOND / 10)
 
-struct finalizer_count {
-	struct bt_str name;
-	uint64_t count;
-};
-
 struct pass {
 	struct bt_sync *sync;
 	uint32_t deletions;
 	uint64_t remaining;
-	BT_VEC(struct finalizer_count) finalizers; /* finalizers that remaining objects wait for */
+	struct bt_text_set finalizers;   /* that remaining objects wait for */
+	uint64_t counts[FINALIZERS_MAX]; /* how many objects wait for each finalizer */
 	struct bt_strbuf remaining_text;
 };
 
@@ -55,20 +51,16 @@ static void count_finalizers(struct pass *pass, const struct bt_json_value *obje
 	const struct bt_json_value *names = bt_json_array_at(object, "metadata.finalizers");
 
 	for (uint32_t i = 0; i < names->count; i++) {
-		struct finalizer_count *found = NULL;
+		struct bt_str name = names->elements[i]->text;
+		uint32_t at = bt_text_set_find(&pass->finalizers, name);
 
-		for (uint32_t n = 0; n < pass->finalizers.count && found == NULL; n++) {
-			if (bt_str_equal(
-				    pass->finalizers.items[n].name, names->elements[i]->text)) {
-				found = &pass->finalizers.items[n];
-			}
+		if (at == BT_MAP_NONE && pass->finalizers.items.count < FINALIZERS_MAX) {
+			at = pass->finalizers.items.count;
+			bt_text_set_append(
+				&pass->finalizers, bt_arena_str(pass->sync->arena, name));
 		}
-		if (found != NULL) {
-			found->count++;
-		} else if (pass->finalizers.count < FINALIZERS_MAX) {
-			struct finalizer_count fresh = {
-				bt_arena_str(pass->sync->arena, names->elements[i]->text), 1};
-			bt_vec_push(&pass->finalizers, fresh);
+		if (at != BT_MAP_NONE) {
+			pass->counts[at]++;
 		}
 	}
 }
@@ -121,13 +113,13 @@ static void write_conditions(struct pass *pass)
 	struct bt_arena *arena = sync->arena;
 	struct bt_json_value *list = bt_tree_copy_array(arena, sync->object, "status.conditions");
 	bool remains = pass->remaining != 0;
-	bool finalized = pass->finalizers.count != 0;
+	bool finalized = pass->finalizers.items.count != 0;
 	struct bt_strbuf text = {0};
 
-	for (uint32_t i = 0; i < pass->finalizers.count; i++) {
+	for (uint32_t i = 0; i < pass->finalizers.items.count; i++) {
 		bt_strbuf_printf(&text, "%s%.*s in %" PRIu64 " resource instances",
-			i != 0 ? ", " : "", BT_STR_ARG(pass->finalizers.items[i].name),
-			pass->finalizers.items[i].count);
+			i != 0 ? ", " : "", BT_STR_ARG(pass->finalizers.items.items[i]),
+			pass->counts[i]);
 	}
 	const struct bt_tree_condition conditions[] = {
 		{"NamespaceDeletionDiscoveryFailure", "False", "ResourcesDiscovered",
@@ -200,7 +192,7 @@ static bool sync(struct bt_sync *sync)
 		}
 	}
 	bt_strbuf_finish(&pass.remaining_text);
-	bt_vec_finish(&pass.finalizers);
+	bt_text_set_finish(&pass.finalizers);
 	return true;
 }
 

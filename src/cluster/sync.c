@@ -125,6 +125,24 @@ struct bt_json_value *bt_hub_read(
 	return bt_api_read(hub->api, hub->kinds[kind], key, arena);
 }
 
+struct bt_json_value *bt_hub_read_reference(const struct bt_hub *hub,
+	const struct bt_json_value *reference, struct bt_str namespace_, struct bt_arena *arena,
+	const struct bt_api_resource **out_resource)
+{
+	const struct bt_api_resource *resource = bt_resources_find_kind(bt_api_resources(hub->api),
+		bt_json_text_at(reference, "apiVersion"), bt_json_text_at(reference, "kind"));
+
+	if (out_resource != NULL) {
+		*out_resource = resource;
+	}
+	return resource != NULL
+		? bt_api_read(hub->api, resource,
+			  bt_api_key(arena, resource->namespaced ? namespace_ : BT_STR(""),
+				  bt_json_text_at(reference, "name")),
+			  arena)
+		: NULL;
+}
+
 struct bt_json_value **bt_sync_read_group(struct bt_sync *sync, enum bt_hub_kind kind,
 	const struct bt_groups *groups, struct bt_str group, uint32_t *out_count)
 {
