@@ -52,6 +52,15 @@ uint32_t bt_vec_grown_capacity(uint32_t capacity, uint64_t needed);
 		} \
 	} while (0)
 
+/** Stores value at index; if index is the count, appends the value. */
+#define bt_vec_put(vec, index, value) \
+	do { \
+		if ((index) == (vec)->count) { \
+			bt_vec_push((vec), (value)); \
+		} \
+		(vec)->items[(index)] = (value); \
+	} while (0)
+
 /** Removes the element at index and moves the last element there. */
 #define bt_vec_remove_swap(vec, index) \
 	do { \

@@ -366,14 +366,10 @@ static void mark_node_dirty(struct bt_daemon_sets *self, struct bt_str name)
 
 	self->has_unread = true;
 	if (slot == BT_GROUPS_NONE) {
-		bt_groups_set(&self->names, name, BT_STR(""));
-		slot = bt_groups_find(&self->names, name);
+		slot = bt_groups_set(&self->names, name, BT_STR(""));
 		struct bt_daemon_node node = {.name = bt_groups_key(&self->names, slot)};
 
-		if (slot == self->nodes.count) {
-			bt_vec_push(&self->nodes, node);
-		}
-		self->nodes.items[slot] = node;
+		bt_vec_put(&self->nodes, slot, node);
 		self->order.count = 0;
 	}
 	self->nodes.items[slot].is_read = false;

@@ -84,13 +84,13 @@ bool bt_groups_remove(struct bt_groups *groups, struct bt_str key)
 	return true;
 }
 
-void bt_groups_set(struct bt_groups *groups, struct bt_str key, struct bt_str group)
+uint32_t bt_groups_set(struct bt_groups *groups, struct bt_str key, struct bt_str group)
 {
 	uint32_t entry = bt_groups_find(groups, key);
 	struct bt_group_entry item = {.key_length = key.length, .group_length = group.length};
 
 	if (entry != BT_GROUPS_NONE && bt_str_equal(group_of(groups, entry), group)) {
-		return;
+		return entry;
 	}
 	(void)bt_groups_remove(groups, key);
 	item.previous = bt_groups_first(groups, group);
@@ -106,7 +106,7 @@ void bt_groups_set(struct bt_groups *groups, struct bt_str key, struct bt_str gr
 	bt_map_insert(&groups->by_key, bt_str_hash(key), entry);
 	if (item.previous == BT_GROUPS_NONE) {
 		bt_map_insert(&groups->by_group, bt_str_hash(group), entry);
-		return;
+		return entry;
 	}
 	/* Insert after the group's first entry, so that the value in by_group stays valid. */
 	struct bt_group_entry *items = groups->entries.items;
@@ -115,6 +115,7 @@ void bt_groups_set(struct bt_groups *groups, struct bt_str key, struct bt_str gr
 		items[items[entry].next].previous = entry;
 	}
 	items[item.previous].next = entry;
+	return entry;
 }
 
 void bt_groups_set_number(struct bt_groups *groups, struct bt_str key, int64_t number)

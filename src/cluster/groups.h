@@ -29,8 +29,8 @@ struct bt_groups {
 };
 
 void bt_groups_finish(struct bt_groups *groups);
-/** Moves the key to this group, or adds the key. Texts are copied. */
-void bt_groups_set(struct bt_groups *groups, struct bt_str key, struct bt_str group);
+/** Moves the key to this group, or adds the key. Texts are copied. Returns the key's entry. */
+uint32_t bt_groups_set(struct bt_groups *groups, struct bt_str key, struct bt_str group);
 /** Returns whether the groups had the key. */
 bool bt_groups_remove(struct bt_groups *groups, struct bt_str key);
 /**

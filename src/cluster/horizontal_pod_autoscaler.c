@@ -104,8 +104,7 @@ static struct memory *find_memory(struct autoscalers *self, struct bt_str key)
 {
 	struct memory fresh = {.changes = {0}};
 
-	bt_groups_set(&self->keys, key, BT_STR(""));
-	uint32_t entry = bt_groups_find(&self->keys, key);
+	uint32_t entry = bt_groups_set(&self->keys, key, BT_STR(""));
 	if (entry == self->memories.count) {
 		bt_vec_push(&self->memories, fresh);
 	}

@@ -20,8 +20,7 @@ struct bt_jobs {
 	 */
 	struct bt_groups tracked;
 	struct bt_job_groups groups;
-	/** Uids of Jobs, by the number of their pods' consecutive failures, which delay new pods.
-	 */
+	/** Uids of Jobs, by how many of their pods failed in a row, which delays new pods. */
 	struct bt_groups failures;
 	struct bt_groups failed_ns; /* the same uids, by the time of the latest failure */
 	struct bt_selector_table selectors;

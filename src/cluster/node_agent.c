@@ -216,18 +216,14 @@ static uint32_t find_or_add_node(struct bt_node_agent *agent, struct bt_str name
 	if (index != BT_GROUPS_NONE) {
 		return index;
 	}
-	bt_groups_set(&agent->node_names, name, BT_STR(""));
-	index = bt_groups_find(&agent->node_names, name);
+	index = bt_groups_set(&agent->node_names, name, BT_STR(""));
 	node.name = bt_groups_key(&agent->node_names, index);
 	/* Count down from the highest address, because bt_controllers_add_nodes counts up. */
 	address = UINT32_C(0xffffe) - (index & 0xfffff);
 	(void)snprintf(node.address, sizeof(node.address), "172.%u.%u.%u",
 		16 + (address >> 16 & 15), address >> 8 & 255, address & 255);
 	bt_agent_init_resources(&node);
-	if (index == agent->nodes.count) {
-		bt_vec_push(&agent->nodes, node);
-	}
-	agent->nodes.items[index] = node;
+	bt_vec_put(&agent->nodes, index, node);
 	return index;
 }
 
@@ -311,8 +307,7 @@ static void observe_node(struct bt_node_agent *agent, const struct bt_observed *
 static void add_pod(struct bt_node_agent *agent, struct bt_str key, struct bt_str node_name,
 	const struct bt_json_value *tree)
 {
-	bt_groups_set(&agent->pod_keys, key, bt_json_text_at(tree, "metadata.uid"));
-	uint32_t slot = bt_groups_find(&agent->pod_keys, key);
+	uint32_t slot = bt_groups_set(&agent->pod_keys, key, bt_json_text_at(tree, "metadata.uid"));
 	struct bt_agent_pod pod = {
 		.key = bt_groups_key(&agent->pod_keys, slot),
 		.uid = bt_groups_of(&agent->pod_keys, key),
@@ -336,10 +331,7 @@ static void add_pod(struct bt_node_agent *agent, struct bt_str key, struct bt_st
 		node->hosts[host >> 6] |= UINT64_C(1) << (host & 63);
 		pod.host = (uint8_t)host;
 	}
-	if (slot == agent->pods.count) {
-		bt_vec_push(&agent->pods, pod);
-	}
-	agent->pods.items[slot] = pod;
+	bt_vec_put(&agent->pods, slot, pod);
 	node->pod_count++;
 }
 

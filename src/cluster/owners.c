@@ -64,12 +64,8 @@ static void set_selector(struct bt_selector_table *table, struct bt_str key,
 	}
 	entry->key = bt_arena_str(&entry->arena, key);
 	entry->bits = bt_label_bits(is_map ? selector : bt_json_object_at(selector, "matchLabels"));
-	bt_groups_set(&table->namespaces, key, bt_key_namespace(key));
-	uint32_t slot = bt_groups_find(&table->namespaces, key);
-	if (slot == table->entries.count) {
-		bt_vec_push(&table->entries, entry);
-	}
-	table->entries.items[slot] = entry;
+	uint32_t slot = bt_groups_set(&table->namespaces, key, bt_key_namespace(key));
+	bt_vec_put(&table->entries, slot, entry);
 }
 
 void bt_selector_table_enqueue(const struct bt_selector_table *table, struct bt_hub *hub,
