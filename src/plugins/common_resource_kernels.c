@@ -14,12 +14,6 @@
 
 /** Slots per block: the intermediate arrays of a block stay in the first-level cache. */
 #define BLOCK 128
-/**
- * Slots of a list are gathered in groups of GATHERED. Lists shorter than GATHERED_MIN are scored
- * slot by slot.
- */
-#define GATHERED 32
-#define GATHERED_MIN 4
 
 /**
  * Convert an integer in [0, 2^52) to double by its bits: the double 2^52 + value has value as its
@@ -225,67 +219,19 @@ static void allocation_block(const struct bt_resource_column *columns,
 	divide_by_weights(sums, weights, count, scores);
 }
 
-/** Columns of the slots of a list, copied to consecutive positions. */
-struct gathered_columns {
-	struct bt_resource_column columns[BT_RESOURCE_COLUMNS_MAX];
-	int64_t allocatable[BT_RESOURCE_COLUMNS_MAX][GATHERED];
-	int64_t used[BT_RESOURCE_COLUMNS_MAX][GATHERED];
-	double inverse[BT_RESOURCE_COLUMNS_MAX][GATHERED];
-};
-
-static void gather_columns(const struct bt_resource_column *columns, uint32_t column_count,
-	const uint32_t *slots, uint32_t count, struct gathered_columns *out)
-{
-	for (uint32_t c = 0; c < column_count; c++) {
-		const struct bt_resource_column *from = &columns[c];
-		for (uint32_t k = 0; k < count; k++) {
-			out->allocatable[c][k] = from->allocatable[slots[k]];
-			out->used[c][k] = from->used[slots[k]];
-			out->inverse[c][k] = from->inverse != NULL ? from->inverse[slots[k]] : 0;
-		}
-		out->columns[c] = (struct bt_resource_column){
-			.allocatable = out->allocatable[c],
-			.used = out->used[c],
-			.inverse = from->inverse != NULL ? out->inverse[c] : NULL,
-			.request = from->request,
-			.weight = from->weight,
-		};
-	}
-}
-
-/**
- * Scores the slots of a range in blocks. The slots of a list are gathered first, so options->before
- * must be NULL for a list. scores is indexed by slot.
- */
+/** Scores a range in blocks, or the slots of a list one by one. scores is indexed by slot. */
 BT_ALWAYS_INLINE void score_range(score_block_fn *score_block,
 	const struct bt_resource_column *columns, const struct score_options *options,
 	struct bt_slot_range range, int32_t *scores)
 {
-	if (range.slots == NULL) {
-		for (uint32_t first = 0; first < range.count; first += BLOCK) {
-			uint32_t count = range.count - first < BLOCK ? range.count - first : BLOCK;
-			uint32_t slot = range.first + first;
-			score_block(columns, options, slot, count, &scores[slot]);
-		}
-		return;
+	for (uint32_t k = 0; range.slots != NULL && k < range.count; k++) {
+		uint32_t slot = range.slots[k];
+		score_block(columns, options, slot, 1, &scores[slot]);
 	}
-	if (range.count < GATHERED_MIN) {
-		for (uint32_t k = 0; k < range.count; k++) {
-			uint32_t slot = range.slots[k];
-			score_block(columns, options, slot, 1, &scores[slot]);
-		}
-		return;
-	}
-	for (uint32_t first = 0; first < range.count; first += GATHERED) {
-		uint32_t count = range.count - first < GATHERED ? range.count - first : GATHERED;
-		const uint32_t *slots = range.slots + first;
-		struct gathered_columns gathered;
-		int32_t found[GATHERED];
-		gather_columns(columns, options->column_count, slots, count, &gathered);
-		score_block(gathered.columns, options, 0, count, found);
-		for (uint32_t k = 0; k < count; k++) {
-			scores[slots[k]] = found[k];
-		}
+	for (uint32_t first = 0; range.slots == NULL && first < range.count; first += BLOCK) {
+		uint32_t count = range.count - first < BLOCK ? range.count - first : BLOCK;
+		uint32_t slot = range.first + first;
+		score_block(columns, options, slot, count, &scores[slot]);
 	}
 }
 
@@ -379,7 +325,7 @@ static void balanced_block(const struct bt_resource_column *columns,
 static void balanced_score_column(const struct bt_resource_column *columns, uint32_t column_count,
 	const int32_t *before, struct bt_slot_range range, int32_t *scores)
 {
-	BT_ASSERT(column_count <= 2 && (before == NULL || range.slots == NULL));
+	BT_ASSERT(column_count <= 2);
 	if (column_count < 2) {
 		/*
 		 * With fewer than two fractions the balance is always perfect, so the score is

@@ -172,8 +172,7 @@ struct bt_resource_kernels {
 		int32_t *balances);
 	/**
 	 * Scores of NodeResourcesBalancedAllocation for at most two resources. before: by slot, the
-	 * balance without the requests. NULL: the kernel computes that balance. before must be NULL
-	 * for a list of slots.
+	 * balance without the requests. NULL: the kernel computes that balance.
 	 */
 	void (*balanced)(const struct bt_resource_column *columns, uint32_t column_count,
 		const int32_t *before, struct bt_slot_range range, int32_t *scores);

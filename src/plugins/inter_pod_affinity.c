@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "api/types.h"
-#include "base/alloc.h"
 #include "base/error.h"
 #include "base/strbuf.h"
 #include "base/wrap.h"
@@ -21,9 +20,6 @@ struct affinity_plugin {
 	struct bt_plain_plugin base;
 	int32_t hard_weight; /* score weight of existing pods' required affinity terms */
 	bool ignores_preferred_terms_of_existing_pods;
-	/* Scratch memory of one column pass, by domain. */
-	BT_VEC(uint8_t) verdicts;
-	BT_VEC(int64_t) sums;
 };
 
 static struct affinity_plugin *instance_of(const struct bt_plugin *plugin)
@@ -236,12 +232,6 @@ static bool all_terms_match(const struct bt_incoming_terms *terms, struct bt_str
 		}
 	}
 	return terms->count != 0;
-}
-
-/** Whether one call of sum_table costs less than reading the counts of slot_count slots. */
-static bool table_sums_pay(const struct bt_affinity_table *table, uint32_t slot_count)
-{
-	return slot_count >= 16 && slot_count >= table->column->dictionary.count / 4;
 }
 
 /**
@@ -610,6 +600,32 @@ static bool has_positive_pair(const struct bt_affinity_tables *tables, uint32_t 
 	return false;
 }
 
+/** Returns the reason why the node is rejected; 0: the node passes. */
+static uint32_t detail_of_node(const struct bt_affinity_filter_data *data, uint32_t slot)
+{
+	bool is_satisfied = true;
+
+	for (uint32_t i = 0; i < data->affinity.count; i++) {
+		uint32_t table = data->affinity.items[i].table;
+		uint32_t domain = table == BT_NO_TABLE
+			? 0
+			: bt_topology_domain(data->near.items[table].column, slot);
+
+		if (domain == 0) {
+			return DETAIL_AFFINITY;
+		}
+		is_satisfied =
+			is_satisfied && bt_affinity_tables_at(&data->near, table, domain) > 0;
+	}
+	if (!is_satisfied && !bt_affinity_is_first_of_its_kind(data)) {
+		return DETAIL_AFFINITY;
+	}
+	if (has_positive_pair(&data->apart, slot)) {
+		return DETAIL_ANTI_AFFINITY;
+	}
+	return has_positive_pair(&data->existing, slot) ? DETAIL_EXISTING : 0;
+}
+
 static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	BT_UNUSED const struct bt_pod_info *pod, const struct bt_node_info *node)
 {
@@ -620,146 +636,23 @@ static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *
 			BT_STR("error reading \"PreFilterInterPodAffinity\" from cycleState: not "
 			       "found"));
 	}
-	bool is_satisfied = true;
-	for (uint32_t i = 0; i < data->affinity.count; i++) {
-		uint32_t table = data->affinity.items[i].table;
-		uint32_t domain = table == BT_NO_TABLE
-			? 0
-			: bt_topology_domain(data->near.items[table].column, node->slot);
-
-		if (domain == 0) {
-			return bt_plugin_rejection(plugin, DETAIL_AFFINITY);
-		}
-		is_satisfied =
-			is_satisfied && bt_affinity_tables_at(&data->near, table, domain) > 0;
-	}
-	if (!is_satisfied && !bt_affinity_is_first_of_its_kind(data)) {
-		return bt_plugin_rejection(plugin, DETAIL_AFFINITY);
-	}
-	if (has_positive_pair(&data->apart, node->slot)) {
-		return bt_plugin_rejection(plugin, DETAIL_ANTI_AFFINITY);
-	}
-	if (has_positive_pair(&data->existing, node->slot)) {
-		return bt_plugin_rejection(plugin, DETAIL_EXISTING);
-	}
-	return BT_STATUS_OK;
+	uint32_t detail = detail_of_node(data, node->slot);
+	return detail != 0 ? bt_plugin_rejection(plugin, detail) : BT_STATUS_OK;
 }
 
-/** Rejection of nodes by the domains of one table. */
-struct rejection {
-	const struct bt_affinity_tables *tables;
-	uint32_t table;
-	int64_t first_rejected; /* lowest count of a rejected domain */
-	int64_t last_rejected;  /* highest count of a rejected domain */
-	bool without_label;     /* nodes without the label are rejected, too */
-	uint8_t reason;
-};
-
-static bool rejects(const struct rejection *rejection, int64_t number)
-{
-	return number >= rejection->first_rejected && number <= rejection->last_rejected;
-}
-
-/** Returns the Filter details by domain, changes included. Borrowed until the next call. */
-static const uint8_t *evaluate_domains(
-	struct affinity_plugin *instance, const struct rejection *rejection)
-{
-	const struct bt_affinity_table *table = &rejection->tables->items[rejection->table];
-	const struct bt_domain_changes *changes = &rejection->tables->changes;
-	uint32_t count = table->column->dictionary.count;
-
-	bt_vec_reserve(&instance->verdicts, count);
-	bt_vec_reserve(&instance->sums, count);
-	uint8_t *verdicts = instance->verdicts.items;
-	sum_table(table, instance->sums.items);
-	for (uint32_t i = 1; i < count; i++) {
-		verdicts[i] = rejects(rejection, instance->sums.items[i]) ? rejection->reason : 0;
-	}
-	for (uint32_t i = 0; i < changes->count; i++) {
-		uint32_t domain = changes->items[i].domain;
-		if (changes->items[i].table == rejection->table) {
-			int64_t number =
-				bt_affinity_tables_at(rejection->tables, rejection->table, domain);
-			verdicts[domain] = rejects(rejection, number) ? rejection->reason : 0;
-		}
-	}
-	verdicts[0] = rejection->without_label ? rejection->reason : 0;
-	return verdicts;
-}
-
-static bool reject_by_tables(struct affinity_plugin *instance, struct rejection *rejection,
-	struct bt_slot_range range, uint32_t *detail)
-{
-	bool any = false;
-
-	for (uint32_t i = 0; i < rejection->tables->count; i++) {
-		rejection->table = i;
-		/*
-		 * Set the detail of slots whose domain the table rejects, unless the detail is set
-		 * already.
-		 */
-		const struct bt_affinity_table *table = &rejection->tables->items[i];
-		const uint32_t *domains = table->column->values;
-		const uint8_t *verdicts = table_sums_pay(table, range.count)
-			? evaluate_domains(instance, rejection)
-			: NULL;
-		uint32_t rejected = 0;
-
-		for (uint32_t k = 0; k < range.count; k++) {
-			uint32_t slot = bt_slot_at(range, k);
-			uint32_t domain = domains[slot];
-
-			if (detail[slot] == 0 && verdicts != NULL) {
-				detail[slot] = verdicts[domain];
-			} else if (detail[slot] == 0) {
-				bool is_rejected = domain == 0
-					? rejection->without_label
-					: rejects(rejection,
-						  bt_affinity_tables_at(
-							  rejection->tables, i, domain));
-				detail[slot] = is_rejected ? rejection->reason : 0;
-			}
-			rejected |= detail[slot];
-		}
-		any = rejected != 0 || any;
-	}
-	return any;
-}
-
-static bool filter_column(struct bt_plugin *plugin, const void *data,
+static bool filter_column(BT_UNUSED struct bt_plugin *plugin, const void *data,
 	BT_UNUSED const struct bt_pod_info *pod, BT_UNUSED const struct bt_state *state,
 	struct bt_slot_range range, uint32_t *detail)
 {
-	struct affinity_plugin *instance = instance_of(plugin);
-	const struct bt_affinity_filter_data *counted = data;
-	struct rejection near = {
-		.tables = &counted->near,
-		/* For the first pod of its kind no count is rejected. */
-		.first_rejected = bt_affinity_is_first_of_its_kind(counted) ? INT64_MAX : INT64_MIN,
-		.last_rejected = 0,
-		.without_label = true,
-		.reason = DETAIL_AFFINITY,
-	};
-	struct rejection apart = {
-		.tables = &counted->apart,
-		.first_rejected = 1,
-		.last_rejected = INT64_MAX,
-		.reason = DETAIL_ANTI_AFFINITY,
-	};
-	struct rejection existing = apart;
-	existing.tables = &counted->existing;
-	existing.reason = DETAIL_EXISTING;
+	uint32_t any = 0;
 
-	for (uint32_t i = 0; i < counted->affinity.count; i++) {
-		if (counted->affinity.items[i].table == BT_NO_TABLE) {
-			bt_fill_slots(range, detail, DETAIL_AFFINITY);
-			return range.count != 0;
-		}
+	for (uint32_t k = 0; k < range.count; k++) {
+		uint32_t slot = bt_slot_at(range, k);
+
+		detail[slot] = detail_of_node(data, slot);
+		any |= detail[slot];
 	}
-	bt_fill_slots(range, detail, 0);
-	bool any = reject_by_tables(instance, &near, range, detail);
-	any = reject_by_tables(instance, &apart, range, detail) || any;
-	return reject_by_tables(instance, &existing, range, detail) || any;
+	return any != 0;
 }
 
 /** Data that PreScore makes for Score. */
@@ -896,54 +789,39 @@ static bool pre_score_skips(
 	return data != NULL && !data->weights.touched;
 }
 
+static int64_t score_slot(const struct score_data *data, uint32_t slot)
+{
+	int64_t sum = 0;
+
+	for (uint32_t i = 0; i < data->weights.count; i++) {
+		const struct bt_affinity_table *table = &data->weights.items[i];
+		/* The count of domain 0 is 0. */
+		sum = bt_wrap_add(sum, bt_affinity_table_at(table, table->column->values[slot]));
+	}
+	return sum;
+}
+
 static struct bt_status score(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	BT_UNUSED const struct bt_pod_info *pod, const struct bt_node_info *node,
 	int64_t *out_score)
 {
 	const struct score_data *data = cycle->pre_score_data[plugin->index];
-	int64_t sum = 0;
 
 	if (data == NULL) {
 		return bt_status_error_text(cycle->arena,
 			BT_STR("failed to read \"PreScoreInterPodAffinity\" from cycleState: not "
 			       "found"));
 	}
-	for (uint32_t i = 0; i < data->weights.count; i++) {
-		const struct bt_affinity_table *table = &data->weights.items[i];
-		/* The count of domain 0 is 0. */
-		sum = bt_wrap_add(
-			sum, bt_affinity_table_at(table, table->column->values[node->slot]));
-	}
-	*out_score = sum;
+	*out_score = score_slot(data, node->slot);
 	return BT_STATUS_OK;
 }
 
-static void score_slots(struct bt_plugin *plugin, const void *data,
+static void score_slots(BT_UNUSED struct bt_plugin *plugin, const void *data,
 	BT_UNUSED const struct bt_pod_info *pod, BT_UNUSED const struct bt_state *state,
 	const uint32_t *slots, uint32_t count, int64_t *scores)
 {
-	struct affinity_plugin *instance = instance_of(plugin);
-	const struct score_data *counted = data;
-
 	for (uint32_t i = 0; i < count; i++) {
-		scores[i] = 0;
-	}
-	for (uint32_t t = 0; t < counted->weights.count; t++) {
-		const struct bt_affinity_table *table = &counted->weights.items[t];
-		const uint32_t *domains = table->column->values;
-
-		if (!table_sums_pay(table, count)) {
-			for (uint32_t i = 0; i < count; i++) {
-				scores[i] = bt_wrap_add(
-					scores[i], bt_affinity_table_at(table, domains[slots[i]]));
-			}
-			continue;
-		}
-		bt_vec_reserve(&instance->sums, table->column->dictionary.count);
-		sum_table(table, instance->sums.items);
-		for (uint32_t i = 0; i < count; i++) {
-			scores[i] = bt_wrap_add(scores[i], instance->sums.items[domains[slots[i]]]);
-		}
+		scores[i] = score_slot(data, slots[i]);
 	}
 }
 
@@ -963,20 +841,13 @@ static struct bt_status normalize_score(BT_UNUSED struct bt_plugin *plugin,
 {
 	int64_t low = INT64_MAX;
 	int64_t high = INT64_MIN;
-	int64_t last = 0;
-	int64_t last_normalized = 0;
 
 	for (uint32_t i = 0; i < count; i++) {
 		low = scores[i] < low ? scores[i] : low;
 		high = scores[i] > high ? scores[i] : high;
 	}
-	/* Neighbouring scores are often equal, so divide once for a run of equal scores. */
 	for (uint32_t i = 0; i < count; i++) {
-		if (i == 0 || scores[i] != last) {
-			last = scores[i];
-			last_normalized = normalized(last, low, bt_wrap_sub(high, low));
-		}
-		scores[i] = last_normalized;
+		scores[i] = normalized(scores[i], low, bt_wrap_sub(high, low));
 	}
 	return BT_STATUS_OK;
 }
@@ -1473,15 +1344,6 @@ static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *
 	return 0;
 }
 
-static void destroy(struct bt_plugin *plugin)
-{
-	struct affinity_plugin *instance = instance_of(plugin);
-
-	bt_vec_finish(&instance->verdicts);
-	bt_vec_finish(&instance->sums);
-	bt_free(instance);
-}
-
 static const struct bt_plugin_shortcuts shortcuts = {
 	.hint_scope_of = affinity_hint_scope,
 	.hint_wants = hint_wants,
@@ -1505,7 +1367,6 @@ static const struct bt_plugin_shortcuts shortcuts = {
 const struct bt_plugin_ops bt_inter_pod_affinity_plugin = {
 	.name = "InterPodAffinity",
 	.create = create,
-	.destroy = destroy,
 	.shortcuts = &shortcuts,
 	.events = BT_EVENTS(events),
 	.sign = sign,

@@ -235,7 +235,7 @@ static bool score_column(struct bt_plugin *plugin, const void *data,
 	const int64_t *requests = data;
 	struct bt_resource_column columns[BT_RESOURCE_COLUMNS_MAX];
 	uint32_t count;
-	bool is_kept = range.slots == NULL && instance->log_sequence == state->log.sequence &&
+	bool is_kept = instance->log_sequence == state->log.sequence &&
 		instance->slot_count == state->nodes.slot_count && keeps_balances(instance);
 
 	if (bt_resource_columns_collect(

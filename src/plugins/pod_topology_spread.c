@@ -780,31 +780,6 @@ static uint32_t evaluate_domain(const struct judged_constraint *judged, uint32_t
 		: 0;
 }
 
-/**
- * Check all slots. The caller makes sure that every domain is one node and that the highest
- * accepted count is not negative. Nodes with the label but without matching pods then pass, because
- * their count is 0; only the other nodes need a check.
- */
-static bool evaluate_unique(
-	const struct judged_constraint *judged, uint32_t slot_count, uint32_t *detail)
-{
-	const struct bt_sparse_counts *own = judged->data->limits[judged->index].table.sums.own;
-	const uint32_t *values = judged->column->values;
-	bool any = judged->column->present_count != slot_count;
-	struct bt_sparse_entry entry;
-
-	for (uint32_t k = 0; any && k < slot_count; k++) {
-		detail[k] = detail[k] == 0 && values[k] == 0 ? BT_SPREAD_NO_LABEL : detail[k];
-	}
-	for (uint32_t cursor = 0; bt_sparse_counts_next(own, &cursor, &entry);) {
-		if (entry.index < slot_count && detail[entry.index] == 0) {
-			detail[entry.index] = evaluate_domain(judged, values[entry.index]);
-			any = any || detail[entry.index] != 0;
-		}
-	}
-	return any;
-}
-
 static bool evaluate_all(const struct judged_constraint *judged, struct spread_plugin *instance,
 	uint32_t slot_count, uint32_t *detail)
 {
@@ -860,10 +835,6 @@ static bool filter_column(struct bt_plugin *plugin, const void *data,
 				}
 				any = any || detail[slot] != 0;
 			}
-		} else if (judged.data->limits[judged.index].table.counts == NULL &&
-			judged.data->changes.count == 0 && judged.highest >= 0 &&
-			bt_label_column_is_unique(judged.column)) {
-			any = evaluate_unique(&judged, range.count, detail) || any;
 		} else {
 			any = evaluate_all(&judged, instance_of(plugin), range.count, detail) ||
 				any;

@@ -186,7 +186,7 @@ static void check_scores(const struct bt_resource_kernels *kernels,
 	scores[slot] = -1;
 	kernels->balanced(columns, count, NULL, one, scores);
 	ck_assert_int_eq(scores[slot], expected_balance(columns, slot));
-	/* Lists more slots than the kernel gathers at once, backwards. */
+	/* List all slots, backwards. */
 	for (uint32_t i = 0; i < SLOT_COUNT; i++) {
 		list[i] = SLOT_COUNT - 1 - i;
 		scores[i] = -1;
