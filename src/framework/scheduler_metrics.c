@@ -138,8 +138,10 @@ struct bt_metric_cell *bt_scheduler_cell_of(
 	struct bt_scheduler_metrics *metrics, enum bt_scheduler_family family, const char *value)
 {
 	const struct bt_str values[] = {bt_str_from(value)};
+	struct bt_metric *metric = metrics->families[family];
 
-	return bt_scheduler_cell(metrics, family, values);
+	return value == NULL && metric != NULL ? bt_metric_only(metric)
+					       : bt_scheduler_cell(metrics, family, values);
 }
 
 /**
@@ -263,97 +265,46 @@ void bt_profile_results_stored(struct bt_profile_metrics *profile, int64_t start
 	}
 }
 
+void bt_metrics_count(
+	struct bt_scheduler_metrics *metrics, enum bt_scheduler_family family, const char *value)
+{
+	if (metrics != NULL && metrics->families[family] != NULL) {
+		bt_metric_add(bt_scheduler_cell_of(metrics, family, value), 1);
+	}
+}
+
+void bt_metrics_observe(struct bt_scheduler_metrics *metrics, enum bt_scheduler_family family,
+	const char *value, double amount)
+{
+	if (metrics != NULL && metrics->families[family] != NULL) {
+		bt_metric_observe(bt_scheduler_cell_of(metrics, family, value), amount);
+	}
+}
+
+void bt_metrics_observe_since(struct bt_scheduler_metrics *metrics, enum bt_scheduler_family family,
+	const char *value, int64_t started_ns)
+{
+	if (metrics != NULL) {
+		bt_metrics_observe(metrics, family, value,
+			bt_metrics_seconds(bt_metrics_now(metrics) - started_ns));
+	}
+}
+
 void bt_metrics_pod_bound(
 	struct bt_scheduler_metrics *metrics, uint32_t attempts, int64_t waited_ns, bool flushed)
 {
 	char label[16] = "15+";
 
-	if (metrics == NULL) {
-		return;
-	}
-	bt_metric_observe(bt_scheduler_cell_of(metrics, BT_FAMILY_POD_ATTEMPTS, NULL), attempts);
+	bt_metrics_observe(metrics, BT_FAMILY_POD_ATTEMPTS, NULL, attempts);
 	if (waited_ns >= 0) {
 		if (attempts < 15) {
 			(void)snprintf(label, sizeof(label), "%u", attempts);
 		}
-		bt_metric_observe(bt_scheduler_cell_of(metrics, BT_FAMILY_SLI_DURATION, label),
-			bt_metrics_seconds(waited_ns));
+		bt_metrics_observe(
+			metrics, BT_FAMILY_SLI_DURATION, label, bt_metrics_seconds(waited_ns));
 	}
 	if (flushed) {
-		bt_metric_add(bt_scheduler_cell_of(metrics, BT_FAMILY_AFTER_FLUSH, NULL), 1);
-	}
-}
-
-void bt_metrics_permit_waited(
-	struct bt_scheduler_metrics *metrics, uint8_t status_code, int64_t started_ns)
-{
-	if (metrics != NULL) {
-		observe_since(metrics,
-			bt_scheduler_cell_of(metrics, BT_FAMILY_PERMIT_WAIT,
-				bt_status_code_name((enum bt_status_code)status_code)),
-			started_ns);
-	}
-}
-
-void bt_metrics_event_handled(
-	struct bt_scheduler_metrics *metrics, struct bt_str label, int64_t started_ns)
-{
-	if (metrics != NULL) {
-		observe_since(metrics, bt_scheduler_cell(metrics, BT_FAMILY_EVENT_HANDLING, &label),
-			started_ns);
-	}
-}
-
-void bt_metrics_algorithm_ran(struct bt_scheduler_metrics *metrics, int64_t started_ns)
-{
-	if (metrics != NULL) {
-		observe_since(metrics,
-			bt_metric_only(metrics->families[BT_FAMILY_ALGORITHM_DURATION]),
-			started_ns);
-	}
-}
-
-void bt_metrics_preemption_attempted(struct bt_scheduler_metrics *metrics)
-{
-	if (metrics != NULL) {
-		bt_metric_add(bt_metric_only(metrics->families[BT_FAMILY_PREEMPTION_ATTEMPTS]), 1);
-	}
-}
-
-void bt_metrics_preempted(struct bt_scheduler_metrics *metrics, uint32_t victims, bool beside)
-{
-	struct bt_metric_cell *cell;
-
-	if (metrics == NULL) {
-		return;
-	}
-	bt_metric_observe(bt_metric_only(metrics->families[BT_FAMILY_PREEMPTION_VICTIMS]), victims);
-	if (beside && metrics->families[BT_FAMILY_PREEMPTION_TASKS] != NULL) {
-		/*
-		 * Upstream quirk, spec 08 section 16: upstream records the result and the duration
-		 * before the preemption starts, so they are always "success" and about 0.
-		 */
-		cell = bt_scheduler_cell_of(metrics, BT_FAMILY_PREEMPTION_TASKS, "success");
-		bt_metric_add(cell, 1);
-		cell = bt_scheduler_cell_of(metrics, BT_FAMILY_PREEMPTION_TASK_DURATION, "success");
-		bt_metric_observe(cell, 0);
-	}
-}
-
-void bt_metrics_volume_stage_failed(struct bt_scheduler_metrics *metrics, const char *stage)
-{
-	if (metrics != NULL) {
-		bt_metric_add(
-			bt_scheduler_cell_of(metrics, BT_FAMILY_VOLUME_STAGE_ERRORS, stage), 1);
-	}
-}
-
-void bt_metrics_claim_created(struct bt_scheduler_metrics *metrics, bool succeeded)
-{
-	if (metrics != NULL && metrics->families[BT_FAMILY_CLAIM_CREATES] != NULL) {
-		bt_metric_add(bt_scheduler_cell_of(metrics, BT_FAMILY_CLAIM_CREATES,
-				      succeeded ? "success" : "failure"),
-			1);
+		bt_metrics_count(metrics, BT_FAMILY_AFTER_FLUSH, NULL);
 	}
 }
 

@@ -192,8 +192,20 @@ void bt_profile_batch_flushed(struct bt_profile_metrics *profile, uint32_t flush
 void bt_profile_hint_taken(struct bt_profile_metrics *profile, bool hinted, int64_t started_ns);
 void bt_profile_results_stored(struct bt_profile_metrics *profile, int64_t started_ns);
 
-/* Functions for the metrics of all profiles; metrics NULL counts nothing. */
+/*
+ * Functions for the metrics of all profiles. Nothing is counted if metrics is NULL, or if the gate
+ * of the family is off.
+ */
 
+/** Adds 1 to the cell with this label value; value NULL: the family has no labels. */
+void bt_metrics_count(
+	struct bt_scheduler_metrics *metrics, enum bt_scheduler_family family, const char *value);
+/** Records an observation in the cell with this label value. */
+void bt_metrics_observe(struct bt_scheduler_metrics *metrics, enum bt_scheduler_family family,
+	const char *value, double amount);
+/** Records the time in seconds since started_ns, which comes from bt_metrics_now. */
+void bt_metrics_observe_since(struct bt_scheduler_metrics *metrics, enum bt_scheduler_family family,
+	const char *value, int64_t started_ns);
 /**
  * Records a bound pod. attempts: number of scheduling attempts. waited_ns: time since the pod first
  * entered the active queue; negative: unknown. flushed: the pod was moved by the periodic flush of
@@ -201,21 +213,6 @@ void bt_profile_results_stored(struct bt_profile_metrics *profile, int64_t start
  */
 void bt_metrics_pod_bound(
 	struct bt_scheduler_metrics *metrics, uint32_t attempts, int64_t waited_ns, bool flushed);
-void bt_metrics_permit_waited(
-	struct bt_scheduler_metrics *metrics, uint8_t status_code, int64_t started_ns);
-void bt_metrics_event_handled(
-	struct bt_scheduler_metrics *metrics, struct bt_str label, int64_t started_ns);
-void bt_metrics_algorithm_ran(struct bt_scheduler_metrics *metrics, int64_t started_ns);
-void bt_metrics_preemption_attempted(struct bt_scheduler_metrics *metrics);
-/**
- * Records a preemption. victims: number of victims. beside: whether the victims are deleted
- * asynchronously, while scheduling continues.
- */
-void bt_metrics_preempted(struct bt_scheduler_metrics *metrics, uint32_t victims, bool beside);
-/** Counts a failure of a volume stage: "predicate", "assume" or "bind". */
-void bt_metrics_volume_stage_failed(struct bt_scheduler_metrics *metrics, const char *stage);
-/** Counts claims created for extended resources, and failures to create them. */
-void bt_metrics_claim_created(struct bt_scheduler_metrics *metrics, bool succeeded);
 /**
  * Records a wait for the binding conditions of a device. status: success, failure, timeout, error.
  * has_conditions: whether the device has binding conditions.

@@ -108,7 +108,7 @@ static struct bt_status post_filter(struct bt_plugin *plugin, struct bt_cycle_st
 	struct bt_status status = check_group(self->base.handle, pod);
 
 	self->evaluator.attempt_count++;
-	bt_metrics_preemption_attempted(bt_handle_metrics(self->base.handle));
+	bt_metrics_count(bt_handle_metrics(self->base.handle), BT_FAMILY_PREEMPTION_ATTEMPTS, NULL);
 	if (!bt_status_is_success(&status)) {
 		return status;
 	}

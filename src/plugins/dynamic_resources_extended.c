@@ -434,7 +434,8 @@ int bt_extended_create(const struct bt_dynamic_resources *instance, const struct
 	if (code == BT_WRITE_PENDING) {
 		return code;
 	}
-	bt_metrics_claim_created(bt_handle_metrics(instance->base.handle), code == 0);
+	bt_metrics_count(bt_handle_metrics(instance->base.handle), BT_FAMILY_CLAIM_CREATES,
+		code == 0 ? "success" : "failure");
 	return code == 0
 		? 0
 		: bt_error_wrap(err, BERTH_ERR_STATE, "create claim for extended resources %.*s/",

@@ -432,7 +432,14 @@ static void start_task(struct bt_preemption_executor *executor,
 	if (remaining == 0) {
 		return;
 	}
-	bt_metrics_preempted(bt_handle_metrics(executor->handle), victim_count, true);
+	struct bt_scheduler_metrics *metrics = bt_handle_metrics(executor->handle);
+	/*
+	 * Upstream quirk, spec 08 section 16: upstream records the result and the duration before
+	 * the preemption starts, so they are always "success" and about 0.
+	 */
+	bt_metrics_observe(metrics, BT_FAMILY_PREEMPTION_VICTIMS, NULL, victim_count);
+	bt_metrics_count(metrics, BT_FAMILY_PREEMPTION_TASKS, "success");
+	bt_metrics_observe(metrics, BT_FAMILY_PREEMPTION_TASK_DURATION, "success", 0);
 	struct bt_preemption_task *task = BT_NEW(struct bt_preemption_task);
 	task->serial = executor->next_serial++;
 	task->uid_hash = bt_str_hash(preemptor->uid);
@@ -506,7 +513,8 @@ struct bt_status bt_prepare_candidate(struct bt_preemption_executor *executor,
 	}
 	if (!bt_gate_enabled(executor->handle->gates, BT_GATE_SCHEDULER_ASYNC_PREEMPTION)) {
 		/* Evict synchronously: Success, or Error if a write failed. */
-		bt_metrics_preempted(bt_handle_metrics(executor->handle), victim_count, false);
+		bt_metrics_observe(bt_handle_metrics(executor->handle),
+			BT_FAMILY_PREEMPTION_VICTIMS, NULL, victim_count);
 		for (uint32_t i = 0; i < victim_count; i++) {
 			struct berth_error err = BERTH_ERROR_INIT;
 			struct bt_victim victim;

@@ -377,7 +377,8 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 
 static void count_failure(const struct volume_binding_plugin *instance, const char *stage)
 {
-	bt_metrics_volume_stage_failed(bt_handle_metrics(instance->base.handle), stage);
+	bt_metrics_count(
+		bt_handle_metrics(instance->base.handle), BT_FAMILY_VOLUME_STAGE_ERRORS, stage);
 }
 
 static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,

@@ -39,10 +39,9 @@ static void event_handled(const struct bt_scheduler *scheduler, struct bt_str re
 	if (scheduler->metrics == NULL) {
 		return;
 	}
-	int length = snprintf(
+	(void)snprintf(
 		label, sizeof(label), "%.*s%s", BT_STR_ARG(resource), bt_action_name(action));
-	bt_metrics_event_handled(
-		scheduler->metrics, (struct bt_str){label, (uint32_t)length}, started_ns);
+	bt_metrics_observe_since(scheduler->metrics, BT_FAMILY_EVENT_HANDLING, label, started_ns);
 }
 
 /**

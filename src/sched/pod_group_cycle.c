@@ -161,7 +161,8 @@ static void try_member(struct bt_group_cycle *cycle, struct bt_queue_entry *entr
 	int64_t started_ns = bt_metrics_now(scheduler->metrics);
 	bt_engine_schedule_in_snapshot(engine, cycle->framework, &entry->pod, &attempt, result);
 	result->started_ns = cycle->started_ns;
-	bt_metrics_algorithm_ran(scheduler->metrics, started_ns);
+	bt_metrics_observe_since(
+		scheduler->metrics, BT_FAMILY_ALGORITHM_DURATION, NULL, started_ns);
 	uint32_t slot = result->slot;
 	if (result->outcome == BT_OUTCOME_FIT_ERROR && result->nomination.present &&
 		result->nomination.nominated_node_name.length != 0) {

@@ -572,7 +572,8 @@ static void schedule_one(
 	result.started_ns = started_ns;
 	out_attempt->score = result.total_score;
 	out_attempt->feasible_count = result.feasible_count;
-	bt_metrics_algorithm_ran(scheduler->metrics, started_ns);
+	bt_metrics_observe_since(
+		scheduler->metrics, BT_FAMILY_ALGORITHM_DURATION, NULL, started_ns);
 	if (result.outcome == BT_OUTCOME_SCHEDULED &&
 		bt_engine_reserve(scheduler->engine, &entry->pod, &result)) {
 		bt_scheduler_activate(scheduler, result.cycle, now_ns);

@@ -522,8 +522,9 @@ static bool continue_permitted(struct bt_scheduler *scheduler, struct bt_held_po
 	enum bt_binding_outcome outcome = BT_BINDING_FAILED;
 	bt_scheduler_name_attempt(scheduler, pod, out_attempt);
 	if (held->result.wait_count != 0) {
-		bt_metrics_permit_waited(
-			scheduler->metrics, decision->code, held->permit_started_ns);
+		bt_metrics_observe_since(scheduler->metrics, BT_FAMILY_PERMIT_WAIT,
+			bt_status_code_name((enum bt_status_code)decision->code),
+			held->permit_started_ns);
 	}
 	if (bt_status_is_success(decision)) {
 		bt_queue_done(scheduler->queue, pod->uid);

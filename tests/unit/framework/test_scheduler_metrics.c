@@ -195,7 +195,8 @@ START_TEST(test_scheduler_metrics__gated_ones_need_their_gate)
 	}
 	/* Counting an unregistered metric has no effect. */
 	bt_metrics_api_call_ended(scheduler, "pod_binding", true, 1);
-	bt_metrics_preempted(scheduler, 1, true);
+	bt_metrics_count(scheduler, BT_FAMILY_PREEMPTION_TASKS, "success");
+	bt_metrics_observe(scheduler, BT_FAMILY_PREEMPTION_TASK_DURATION, "success", 0);
 	(void)fclose(file);
 	bt_scheduler_metrics_destroy(scheduler);
 	bt_metrics_destroy(metrics);
