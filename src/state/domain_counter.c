@@ -115,7 +115,6 @@ struct bt_domain_counters *bt_domain_counters_of(struct bt_state *state)
 {
 	if (state->domain_counters == NULL) {
 		state->domain_counters = BT_NEW(struct bt_domain_counters);
-		bt_eligibility_table_init(&state->domain_counters->eligibilities);
 		state->domain_counters->bytes_max = BYTES_MAX;
 	}
 	return state->domain_counters;

@@ -87,10 +87,8 @@ struct bt_eligibility {
 	const bt_toleration_list *tolerations; /* NULL: taints are ignored */
 	bool allow_comparison;
 	struct bt_pod_spec *spec; /* owns affinity and tolerations */
-	/* Position in the node changes. */
 	bool filled;
-	uint64_t node_sequence;
-	uint64_t log_sequence;
+	uint64_t log_sequence;  /* position in the change log */
 	uint32_t rebuild_count; /* of the topology key's column */
 	uint64_t label_changes; /* sum of change_count of the columns of topology key and labels */
 	uint32_t ref_count;
@@ -98,21 +96,16 @@ struct bt_eligibility {
 	size_t bytes;
 };
 
-/** All eligibilities, and the node changes of the change log. */
+/** All eligibilities. */
 struct bt_eligibility_table {
 	BT_HASH_TABLE(struct bt_eligibility *) items; /* an entry is NULL if it is free */
 	struct bt_strbuf key;
 	/* Columns of topology key and labels, looked up for each update. */
 	BT_VEC(const struct bt_label_column *) columns;
-	uint32_t *changed_slots; /* ring buffer */
-	uint64_t node_sequence;  /* number of all node changes so far */
-	uint64_t lost_before;    /* earlier changes are no longer in the ring */
-	uint64_t log_sequence;
 	uint64_t next_epoch;
 	size_t bytes;
 };
 
-void bt_eligibility_table_init(struct bt_eligibility_table *table);
 void bt_eligibility_table_finish(struct bt_eligibility_table *table);
 
 /**

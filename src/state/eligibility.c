@@ -6,17 +6,9 @@
 #include "state/node_table_edit.h"
 #include "state/topology_key.h"
 
-/** Number of node changes kept in the ring. A power of two. */
-#define CHANGES_MAX 1024U
 /** If more than 1/REPAIR_SHARE of the slots changed, all slots are evaluated anew. */
 #define REPAIR_SHARE 4
 #define CHANGES_OF_INTEREST (BT_CHANGE_LABELS | BT_CHANGE_TAINTS | BT_CHANGE_EXISTENCE)
-
-void bt_eligibility_table_init(struct bt_eligibility_table *table)
-{
-	*table = (struct bt_eligibility_table){0};
-	table->changed_slots = BT_NEW_ARRAY(uint32_t, CHANGES_MAX);
-}
 
 void bt_eligibility_table_finish(struct bt_eligibility_table *table)
 {
@@ -24,7 +16,6 @@ void bt_eligibility_table_finish(struct bt_eligibility_table *table)
 	bt_hash_table_finish(&table->items);
 	bt_vec_finish(&table->columns);
 	bt_strbuf_finish(&table->key);
-	bt_free(table->changed_slots);
 }
 
 void bt_eligibility_append_identity(struct bt_strbuf *key, const struct bt_eligibility_spec *spec)
@@ -151,36 +142,17 @@ static uint32_t domain_of_slot(const struct bt_eligibility *eligibility,
 void bt_eligibility_catch_up(struct bt_eligibility_table *table, struct bt_state *state,
 	struct bt_eligibility *eligibility)
 {
-	const struct bt_label_column *const *columns;
-
-	/* Copy node changes from the change log to the ring; cheap if only pods changed. */
 	const struct bt_change_log *log = &state->log;
-
-	if (!bt_change_log_covers(log, table->log_sequence)) {
-		table->node_sequence++;
-		table->lost_before = table->node_sequence;
-		table->log_sequence = log->sequence;
-	} else {
-		uint64_t end = bt_change_log_end(log, table->log_sequence, CHANGES_OF_INTEREST);
-		for (uint64_t j = table->log_sequence; j < end; j++) {
-			struct bt_change change = bt_change_log_at(log, j);
-
-			if ((change.kinds & CHANGES_OF_INTEREST) != 0) {
-				table->changed_slots[table->node_sequence++ & (CHANGES_MAX - 1)] =
-					change.slot;
-			}
-		}
-		table->log_sequence = log->sequence;
-	}
-	uint64_t behind = table->node_sequence - eligibility->node_sequence;
 	uint64_t seen = eligibility->log_sequence;
+	bool repairs = eligibility->filled && bt_change_log_covers(log, seen);
+	bool has_new_slots = eligibility->slot_count != state->nodes.slot_count;
+	uint64_t behind = repairs ? bt_change_log_count(log, seen, CHANGES_OF_INTEREST) : 0;
 
 	eligibility->log_sequence = log->sequence;
-	if (eligibility->filled && behind == 0 &&
-		eligibility->slot_count == state->nodes.slot_count) {
+	if (repairs && behind == 0 && !has_new_slots) {
 		return;
 	}
-	columns = find_columns(table, eligibility, state);
+	const struct bt_label_column *const *columns = find_columns(table, eligibility, state);
 	uint32_t rebuild_count = columns[0] != NULL ? columns[0]->rebuild_count : 0;
 	/* Label changes are of no interest if no value in these columns changed. */
 	uint64_t label_changes = 0;
@@ -191,11 +163,9 @@ void bt_eligibility_catch_up(struct bt_eligibility_table *table, struct bt_state
 	}
 	kinds |= eligibility->has_affinity ? BT_CHANGE_LABELS : 0;
 	kinds |= eligibility->tolerations != NULL ? BT_CHANGE_TAINTS : 0;
-	if (eligibility->filled && eligibility->slot_count == state->nodes.slot_count &&
-		rebuild_count == eligibility->rebuild_count &&
+	if (repairs && !has_new_slots && rebuild_count == eligibility->rebuild_count &&
 		label_changes == eligibility->label_changes &&
-		bt_change_log_end(log, seen, kinds) == seen) {
-		eligibility->node_sequence = table->node_sequence;
+		bt_change_log_count(log, seen, kinds) == 0) {
 		return;
 	}
 	eligibility->label_changes = label_changes;
@@ -228,8 +198,7 @@ void bt_eligibility_catch_up(struct bt_eligibility_table *table, struct bt_state
 		sizeof(uint32_t) * ((size_t)eligibility->slot_capacity + eligibility->size) +
 		(eligibility->moves != NULL ? BT_MOVES_MAX * sizeof(*eligibility->moves) : 0);
 	table->bytes += eligibility->bytes;
-	if (!eligibility->filled || rebuild_count != eligibility->rebuild_count ||
-		eligibility->node_sequence < table->lost_before || behind > CHANGES_MAX ||
+	if (!repairs || rebuild_count != eligibility->rebuild_count ||
 		behind > 16 + state->nodes.slot_count / REPAIR_SHARE) {
 		/* Evaluate all nodes of the snapshot anew. */
 		memset(eligibility->nodes, 0, eligibility->size * sizeof(*eligibility->nodes));
@@ -255,9 +224,13 @@ void bt_eligibility_catch_up(struct bt_eligibility_table *table, struct bt_state
 		eligibility->epoch = ++table->next_epoch;
 		eligibility->move_count = 0;
 	} else {
-		for (uint64_t i = eligibility->node_sequence; i < table->node_sequence; i++) {
-			uint32_t slot = table->changed_slots[i & (CHANGES_MAX - 1)];
-
+		uint64_t end = bt_change_log_end(log, seen, CHANGES_OF_INTEREST);
+		for (uint64_t i = seen; i < end; i++) {
+			struct bt_change change = bt_change_log_at(log, i);
+			uint32_t slot = change.slot;
+			if ((change.kinds & CHANGES_OF_INTEREST) == 0) {
+				continue;
+			}
 			uint32_t to = state->nodes.rows[slot].in_snapshot
 				? domain_of_slot(eligibility, state, columns, slot)
 				: BT_NO_DOMAIN;
@@ -284,6 +257,5 @@ void bt_eligibility_catch_up(struct bt_eligibility_table *table, struct bt_state
 		}
 	}
 	eligibility->filled = true;
-	eligibility->node_sequence = table->node_sequence;
 	eligibility->rebuild_count = rebuild_count;
 }
