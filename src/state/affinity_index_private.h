@@ -56,7 +56,6 @@ struct posting {
 /** What all terms of a posting list require of a pod. */
 enum posting_kind {
 	POSTING_VALUE,     /* the pod has the label `key` with `value` */
-	POSTING_KEY,       /* the pod has the label `key`, with any value */
 	POSTING_NAMESPACE, /* the pod is in the namespace `value` */
 	POSTING_ANY,       /* no requirement: the terms are tried with every pod */
 	POSTING__COUNT,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Terms of the affinity index, and the search for the terms that match a pod. A posting list has
- * the terms with a common requirement: a label with a value, a label, or a namespace. The search
- * reads only the lists whose requirement the pod meets. Terms without such a requirement are tried
- * with every pod.
+ * the terms with a common requirement: a label with a value, or a namespace. The search reads only
+ * the lists whose requirement the pod meets. Terms without such a requirement are tried with every
+ * pod.
  */
 #include "base/alloc.h"
 #include "state/affinity_index_private.h"
@@ -145,9 +145,9 @@ static void unref_key(struct bt_affinity_index *index, uint32_t id)
 }
 
 static uint64_t hash_of_list(enum posting_kind kind, enum bt_affinity_group group,
-	uint64_t key_text_hash, uint64_t value_hash)
+	struct bt_str key, struct bt_str value)
 {
-	return bt_hash_u64(bt_hash_u64(key_text_hash, value_hash),
+	return bt_hash_u64(bt_hash_u64(bt_str_hash(key), bt_str_hash(value)),
 		(uint64_t)kind * BT_AFFINITY_GROUP__COUNT + group);
 }
 
@@ -188,8 +188,7 @@ static void post_under(struct bt_affinity_index *index, uint32_t id, enum postin
 		if (repeated) {
 			continue;
 		}
-		uint64_t hash = hash_of_list(
-			kind, indexed->group, bt_str_hash(key), bt_str_hash(values[i]));
+		uint64_t hash = hash_of_list(kind, indexed->group, key, values[i]);
 		uint32_t list = find_list(index, kind, indexed->group, key, values[i], hash);
 		if (list == UINT32_MAX) {
 			struct posting_list fresh = {
@@ -209,17 +208,14 @@ static void post_under(struct bt_affinity_index *index, uint32_t id, enum postin
 }
 
 /**
- * How suitable a requirement is for posting lists; a smaller number is better. Up to LISTS_MAX: the
- * number of lists, one for each value of the label. LISTS_MAX + 1: one list for the label with any
- * value. UINT32_MAX: not suitable.
+ * Number of posting lists of a requirement, one for each value of the label; a smaller number is
+ * better. UINT32_MAX: the requirement is not usable.
  */
-static uint32_t requirement_rank(const struct bt_requirement *requirement)
+static uint32_t list_count_of(const struct bt_requirement *requirement)
 {
-	if (requirement->operator_ == BT_SELECTOR_IN) {
-		return requirement->value_count <= LISTS_MAX ? requirement->value_count
-							     : LISTS_MAX + 1;
-	}
-	return requirement->operator_ == BT_SELECTOR_EXISTS ? LISTS_MAX + 1 : UINT32_MAX;
+	return requirement->operator_ == BT_SELECTOR_IN && requirement->value_count <= LISTS_MAX
+		? requirement->value_count
+		: UINT32_MAX;
 }
 
 static uint32_t add_term(struct bt_affinity_index *index, struct indexed_term *indexed)
@@ -237,18 +233,16 @@ static uint32_t add_term(struct bt_affinity_index *index, struct indexed_term *i
 
 	for (uint32_t i = 0; i < term->selector.requirement_count; i++) {
 		const struct bt_requirement *requirement = &term->selector.requirements[i];
-		uint32_t rank = requirement_rank(requirement);
+		uint32_t count = list_count_of(requirement);
 
-		if (rank != UINT32_MAX && (label == NULL || rank < requirement_rank(label))) {
+		if (count != UINT32_MAX && (label == NULL || count < list_count_of(label))) {
 			label = requirement;
 		}
 	}
 	struct bt_str none = BT_STR("");
 
-	if (label != NULL && requirement_rank(label) <= LISTS_MAX) {
+	if (label != NULL) {
 		post_under(index, id, POSTING_VALUE, label->key, label->values, label->value_count);
-	} else if (label != NULL) {
-		post_under(index, id, POSTING_KEY, label->key, &none, 1);
 	} else if (term->namespace_selector.nothing && term->namespace_count <= LISTS_MAX) {
 		post_under(index, id, POSTING_NAMESPACE, none, term->namespaces,
 			term->namespace_count);
@@ -356,10 +350,11 @@ struct search {
 };
 
 static void try_list(const struct search *search, enum posting_kind kind,
-	enum bt_affinity_group group, struct bt_str key, struct bt_str value, uint64_t hash)
+	enum bt_affinity_group group, struct bt_str key, struct bt_str value)
 {
 	const struct bt_affinity_index *index = search->index;
-	uint32_t id = find_list(index, kind, group, key, value, hash);
+	uint32_t id =
+		find_list(index, kind, group, key, value, hash_of_list(kind, group, key, value));
 
 	for (uint32_t i = 0; id != UINT32_MAX && i < index->lists.items[id].postings.count; i++) {
 		const struct indexed_term *indexed =
@@ -393,32 +388,16 @@ void bt_affinity_index_find(const struct bt_affinity_index *index, uint32_t grou
 		if ((groups >> g & 1) == 0) {
 			continue;
 		}
-		bool by_value = index->list_counts[POSTING_VALUE][group] != 0;
-		bool by_key = index->list_counts[POSTING_KEY][group] != 0;
-
-		for (uint32_t i = 0; i < labels->count && (by_value || by_key); i++) {
-			const struct bt_str_pair *label = &labels->items[i];
-			uint64_t key = bt_str_hash(label->key);
-
-			if (by_value) {
-				try_list(&search, POSTING_VALUE, group, label->key, label->value,
-					hash_of_list(POSTING_VALUE, group, key,
-						bt_str_hash(label->value)));
-			}
-			if (by_key) {
-				try_list(&search, POSTING_KEY, group, label->key, none,
-					hash_of_list(POSTING_KEY, group, key, bt_str_hash(none)));
-			}
+		for (uint32_t i = 0;
+			i < labels->count && index->list_counts[POSTING_VALUE][group] != 0; i++) {
+			try_list(&search, POSTING_VALUE, group, labels->items[i].key,
+				labels->items[i].value);
 		}
 		if (index->list_counts[POSTING_NAMESPACE][g] != 0) {
-			try_list(&search, POSTING_NAMESPACE, group, none, namespace_,
-				hash_of_list(POSTING_NAMESPACE, group, bt_str_hash(none),
-					bt_str_hash(namespace_)));
+			try_list(&search, POSTING_NAMESPACE, group, none, namespace_);
 		}
 		if (index->list_counts[POSTING_ANY][g] != 0) {
-			try_list(&search, POSTING_ANY, group, none, none,
-				hash_of_list(
-					POSTING_ANY, group, bt_str_hash(none), bt_str_hash(none)));
+			try_list(&search, POSTING_ANY, group, none, none);
 		}
 	}
 }
