@@ -4,6 +4,8 @@
  * 8.7 to 8.9. All hints are evaluated before the first pod moves, which is safe because hints do
  * not read the queue.
  */
+#include <stdlib.h>
+
 #include "queue/backoff.h"
 #include "queue/queue_private.h"
 
@@ -505,46 +507,25 @@ static bool gate_listens(const struct move_pass *pass, const struct bt_queue_cla
 	return false;
 }
 
-/*
- * Bottom-up merge sort. The sort need not be stable, because arrival numbers are distinct; qsort is
- * not used, because qsort may allocate memory.
- */
+static int compare_arrivals(const void *a, const void *b)
+{
+	uint64_t left = ((const struct bt_queue_departure *)a)->sequence;
+	uint64_t right = ((const struct bt_queue_departure *)b)->sequence;
+
+	return (left > right) - (left < right);
+}
+
 void bt_queue_sort_departures(struct bt_queue *queue)
 {
+	const struct bt_queue_departure *items = queue->departures.items;
 	uint32_t count = queue->departures.count;
 	uint32_t sorted = 1;
 
-	while (sorted < count &&
-		queue->departures.items[sorted - 1].sequence <
-			queue->departures.items[sorted].sequence) {
+	while (sorted < count && items[sorted - 1].sequence < items[sorted].sequence) {
 		sorted++;
 	}
-	if (sorted >= count) {
-		return;
-	}
-	bt_vec_reserve(&queue->merged, count);
-	for (uint64_t run = 1; run < count; run *= 2) {
-		struct bt_queue_departure *from = queue->departures.items;
-		struct bt_queue_departure *to = queue->merged.items;
-		uint32_t capacity = queue->departures.capacity;
-
-		for (uint64_t start = 0; start < count; start += 2 * run) {
-			uint64_t middle = start + run < count ? start + run : count;
-			uint64_t end = start + 2 * run < count ? start + 2 * run : count;
-			uint64_t a = start;
-			uint64_t b = middle;
-
-			for (uint64_t out = start; out < end; out++) {
-				bool left = b == end ||
-					(a < middle && from[a].sequence < from[b].sequence);
-
-				to[out] = left ? from[a++] : from[b++];
-			}
-		}
-		queue->departures.items = to;
-		queue->merged.items = from;
-		queue->departures.capacity = queue->merged.capacity;
-		queue->merged.capacity = capacity;
+	if (sorted < count) {
+		qsort(queue->departures.items, count, sizeof(*items), compare_arrivals);
 	}
 }
 

@@ -384,7 +384,6 @@ void bt_queue_destroy(struct bt_queue *queue)
 	bt_arena_finish(&queue->arena);
 	bt_strbuf_finish(&queue->text);
 	bt_vec_finish(&queue->departures);
-	bt_vec_finish(&queue->merged);
 	bt_vec_finish(&queue->flushed);
 	bt_vec_finish(&queue->whole_groups);
 	bt_vec_finish(&queue->held_groups);

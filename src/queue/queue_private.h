@@ -182,7 +182,6 @@ struct bt_queue {
 	struct bt_arena arena;
 	struct bt_strbuf text;
 	BT_VEC(struct bt_queue_departure) departures;
-	BT_VEC(struct bt_queue_departure) merged;
 	BT_VEC(uint32_t) flushed;
 	BT_VEC(uint32_t) whole_groups; /* groups to move as a whole */
 	BT_VEC(uint32_t) held_groups;  /* groups whose members all stay gated */

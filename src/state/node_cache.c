@@ -27,20 +27,9 @@ static struct bt_zone *find_zone(const struct bt_node_order *order, bt_sym key)
 /* Index of the slot in the zone; if the slot is not in the zone, the zone's number of slots. */
 static uint32_t find_slot(const struct bt_zone *zone, uint32_t slot)
 {
-	enum { BLOCK = 64 };
 	const uint32_t *slots = zone->slots.items;
 	uint32_t i = 0;
 
-	/* Zones are long, and compilers vectorise only loops without an early exit. */
-	for (; i + BLOCK <= zone->slots.count; i += BLOCK) {
-		bool found = false;
-		for (uint32_t k = 0; k < BLOCK; k++) {
-			found |= slots[i + k] == slot;
-		}
-		if (found) {
-			break;
-		}
-	}
 	while (i < zone->slots.count && slots[i] != slot) {
 		i++;
 	}
