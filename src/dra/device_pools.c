@@ -543,28 +543,40 @@ static void remove_slice(struct bt_device_pools *pools, uint32_t id)
 	slice->object = NULL;
 }
 
+static uint32_t find_slice(const struct bt_device_pools *pools, struct bt_str name)
+{
+	uint64_t hash = bt_str_hash(name);
+
+	BT_MAP_EACH (&pools->slices.map, hash, id) {
+		if (bt_str_equal(pools->slices.items[id].object->meta->name, name)) {
+			return id;
+		}
+	}
+	return BT_POOL_NONE;
+}
+
+struct bt_object *bt_device_pools_find_slice(
+	const struct bt_device_pools *pools, struct bt_str name)
+{
+	uint32_t id = find_slice(pools, name);
+
+	return id != BT_POOL_NONE ? pools->slices.items[id].object : NULL;
+}
+
 void bt_device_pools_observe(
 	struct bt_device_pools *pools, struct bt_object *old_slice, struct bt_object *new_slice)
 {
-	struct bt_object *either = new_slice != NULL ? new_slice : old_slice;
-	uint64_t hash = bt_str_hash(either->meta->name);
-	uint32_t id = BT_POOL_NONE;
-
-	BT_MAP_EACH (&pools->slices.map, hash, index) {
-		if (bt_str_equal(
-			    pools->slices.items[index].object->meta->name, either->meta->name)) {
-			id = index;
-			break;
-		}
-	}
+	struct bt_str name = (new_slice != NULL ? new_slice : old_slice)->meta->name;
+	uint32_t id = find_slice(pools, name);
 
 	if (new_slice == NULL) {
 		if (id != BT_POOL_NONE) {
 			remove_slice(pools, id);
 		}
 	} else if (id == BT_POOL_NONE) {
-		struct bt_pool_slice added = {.object = bt_object_share(new_slice), .hash = hash};
-		bt_hash_table_add(&pools->slices, hash, added, id);
+		struct bt_pool_slice added = {
+			.object = bt_object_share(new_slice), .hash = bt_str_hash(name)};
+		bt_hash_table_add(&pools->slices, added.hash, added, id);
 		link_slice(pools, id, NULL, 0);
 	} else {
 		struct bt_pool_slice *slice = &pools->slices.items[id];

@@ -23,6 +23,9 @@ void bt_device_pools_destroy(struct bt_device_pools *pools);
  */
 void bt_device_pools_observe(
 	struct bt_device_pools *pools, struct bt_object *old_slice, struct bt_object *new_slice);
+/** Find a slice, with the taints of rules, by its name; borrowed. NULL: there is no such slice. */
+struct bt_object *bt_device_pools_find_slice(
+	const struct bt_device_pools *pools, struct bt_str name);
 /**
  * Compare the pools with pools made anew from all slices. Returns false if they differ; *out_reason
  * names a difference.

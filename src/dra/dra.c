@@ -89,7 +89,6 @@ static void destroy(struct bt_dra *dra)
 	}
 	bt_device_totals_destroy(dra->totals);
 	bt_device_pools_destroy(dra->pools);
-	bt_taint_rules_finish(&dra->taint_rules);
 	bt_device_class_map_finish(&dra->classes);
 	bt_allocated_devices_finish(&dra->allocated);
 	bt_claim_cache_finish(&dra->claims);
@@ -112,7 +111,6 @@ struct bt_dra *bt_dra_of(struct bt_state *state, const struct bt_gates *gates)
 	dra->claims.dra = dra;
 	dra->allocated.dra = dra;
 	dra->classes.dra = dra;
-	dra->taint_rules.dra = dra;
 	dra->pools = bt_device_pools_create(dra);
 	state->dra = dra;
 	state->destroy_dra = destroy;
@@ -140,6 +138,6 @@ bool bt_dra_validate(struct bt_dra *dra, struct bt_strbuf *out_reason)
 	return bt_claim_cache_validate(&dra->claims, out_reason) &&
 		bt_allocated_devices_validate(&dra->allocated, out_reason) &&
 		bt_device_class_map_validate(&dra->classes, out_reason) &&
-		bt_taint_rules_validate(&dra->taint_rules, out_reason) &&
+		bt_taint_rules_validate(dra, out_reason) &&
 		bt_device_pools_validate(dra->pools, out_reason);
 }

@@ -349,29 +349,17 @@ bool bt_device_class_map_validate(
  * DRADeviceTaintRules is off, slices pass through unchanged. Spec: 12 section 4.5.
  */
 
-/** A slice that some rule matches. */
-struct bt_patched_slice {
-	/** The slice with the taints of rules; reference held; NULL: free. */
-	struct bt_object *slice;
-	uint64_t hash; /* hash of the slice name */
-};
-
-struct bt_taint_rules {
-	struct bt_dra *dra;
-	BT_HASH_TABLE(struct bt_patched_slice) patched;
-};
-
-void bt_taint_rules_finish(struct bt_taint_rules *rules);
 /** A slice of the store was added, updated or deleted: updates the pools. */
 void bt_taint_rules_observe_slice(
-	void *dra, struct bt_object *old_slice, struct bt_object *new_slice);
+	void *context, struct bt_object *old_slice, struct bt_object *new_slice);
 /**
  * A rule of the store was added, updated or deleted: patch the slices that it matched before or
  * matches now, update the pools, and call the listener for slices whose taints changed.
  */
-void bt_taint_rules_observe_rule(void *dra, struct bt_object *old_rule, struct bt_object *new_rule);
-/** Compare the patched slices with slices patched anew from the store. */
-bool bt_taint_rules_validate(const struct bt_taint_rules *rules, struct bt_strbuf *out_reason);
+void bt_taint_rules_observe_rule(
+	void *context, struct bt_object *old_rule, struct bt_object *new_rule);
+/** Compare the slices of the pools with slices patched anew from the store. */
+bool bt_taint_rules_validate(const struct bt_dra *dra, struct bt_strbuf *out_reason);
 
 /**
  * Called when a change of a DeviceTaintRule changes the taints of slices: once for each such slice,
@@ -392,7 +380,6 @@ struct bt_dra {
 	struct bt_claim_cache claims;
 	struct bt_allocated_devices allocated;
 	struct bt_device_class_map classes;
-	struct bt_taint_rules taint_rules;
 	struct bt_device_pools *pools;
 	struct bt_device_totals_cache *totals; /* NULL: not used yet */
 	/** If `changed` is NULL, there is no listener. */

@@ -6,14 +6,6 @@
 #include "base/arena.h"
 #include "dra/device_pools.h"
 
-void bt_taint_rules_finish(struct bt_taint_rules *rules)
-{
-	for (uint32_t id = 0; id < rules->patched.count; id++) {
-		bt_object_release(rules->patched.items[id].slice);
-	}
-	bt_hash_table_finish(&rules->patched);
-}
-
 static const struct bt_resource_slice *slice_of(const struct bt_object *object)
 {
 	return bt_object_value(object, BT_KIND_RESOURCE_SLICE);
@@ -58,26 +50,29 @@ static bool patch_device(struct bt_device *device, const struct bt_device_taint_
 }
 
 /**
- * Return the slice with the taints of the rules, or the slice itself if no rule matches; with one
- * reference for the caller.
+ * Return the slice with the taints of the rules, or the slice itself if no rule matches or the gate
+ * is off; with one reference for the caller.
  */
-static struct bt_object *patch(const struct bt_taint_rules *rules, struct bt_object *object)
+static struct bt_object *patch(const struct bt_dra *dra, struct bt_object *object)
 {
 	struct bt_resource_slice slice = *slice_of(object);
 	struct bt_arena arena;
 	bool patched = false;
 
+	if (!bt_gate_enabled(dra->gates, BT_GATE_DRA_DEVICE_TAINT_RULES)) {
+		return bt_object_share(object);
+	}
 	bt_arena_init(&arena, 4096);
 	/* Collect the rules of the slice's pool, in the order of their names. */
-	uint32_t all =
-		bt_object_store_count(&rules->dra->state->objects, BT_KIND_DEVICE_TAINT_RULE);
+	struct bt_object_store *store = &dra->state->objects;
+	uint32_t all = bt_object_store_count(store, BT_KIND_DEVICE_TAINT_RULE);
 	const struct bt_device_taint_rule *rule;
 	uint32_t rule_count = 0;
 	uint32_t cursor = 0;
 
 	const struct bt_device_taint_rule **matching =
 		BT_ARENA_NEW_ARRAY(&arena, const struct bt_device_taint_rule *, all);
-	while ((rule = bt_object_store_next(&rules->dra->state->objects, BT_KIND_DEVICE_TAINT_RULE,
+	while ((rule = bt_object_store_next(store, BT_KIND_DEVICE_TAINT_RULE,
 			(struct bt_str){NULL, 0}, &cursor)) != NULL) {
 		if (matches_pool(rule, &slice)) {
 			matching[rule_count++] = rule;
@@ -100,83 +95,13 @@ static struct bt_object *patch(const struct bt_taint_rules *rules, struct bt_obj
 	return result;
 }
 
-static uint32_t find_id(const struct bt_taint_rules *rules, struct bt_str name)
-{
-	uint64_t hash = bt_str_hash(name);
-
-	BT_MAP_EACH (&rules->patched.map, hash, id) {
-		if (bt_str_equal(rules->patched.items[id].slice->meta->name, name)) {
-			return id;
-		}
-	}
-	return UINT32_MAX;
-}
-
-/**
- * Returns the stored patched form of a slice, or the slice itself if it has none; with one
- * reference for the caller.
- */
-static struct bt_object *patched_form(const struct bt_taint_rules *rules, struct bt_object *slice)
-{
-	uint32_t id = find_id(rules, slice->meta->name);
-
-	return bt_object_share(id != UINT32_MAX ? rules->patched.items[id].slice : slice);
-}
-
-/** Remove the patched form of the slice with this name. */
-static void remove_rule(struct bt_taint_rules *rules, struct bt_str name)
-{
-	uint32_t id = find_id(rules, name);
-
-	if (id != UINT32_MAX) {
-		bt_hash_table_remove(&rules->patched, rules->patched.items[id].hash, id);
-		bt_object_release(rules->patched.items[id].slice);
-		rules->patched.items[id].slice = NULL;
-	}
-}
-
-/**
- * Store `slice` as the patched form of the slice `stored` from the API server. If both are the same
- * object, store no patched form.
- */
-static void store_patched(
-	struct bt_taint_rules *rules, struct bt_object *stored, struct bt_object *slice)
-{
-	if (slice != stored) {
-		struct bt_patched_slice patched = {
-			.slice = bt_object_share(slice), .hash = bt_str_hash(slice->meta->name)};
-		uint32_t id;
-
-		remove_rule(rules, slice->meta->name);
-		bt_hash_table_add(&rules->patched, patched.hash, patched, id);
-	} else {
-		remove_rule(rules, stored->meta->name);
-	}
-}
-
-static bool is_on(const struct bt_taint_rules *rules)
-{
-	return bt_gate_enabled(rules->dra->gates, BT_GATE_DRA_DEVICE_TAINT_RULES);
-}
-
 void bt_taint_rules_observe_slice(
-	void *dra, struct bt_object *old_slice, struct bt_object *new_slice)
+	void *context, struct bt_object *old_slice, struct bt_object *new_slice)
 {
-	struct bt_taint_rules *rules = &((struct bt_dra *)dra)->taint_rules;
+	const struct bt_dra *dra = context;
+	struct bt_object *after = new_slice != NULL ? patch(dra, new_slice) : NULL;
 
-	if (!is_on(rules)) {
-		bt_device_pools_observe(rules->dra->pools, old_slice, new_slice);
-		return;
-	}
-	struct bt_object *before = old_slice != NULL ? patched_form(rules, old_slice) : NULL;
-	struct bt_object *after = new_slice != NULL ? patch(rules, new_slice) : NULL;
-	if (after != NULL) {
-		store_patched(rules, new_slice, after);
-	} else {
-		remove_rule(rules, old_slice->meta->name);
-	}
-	bt_device_pools_observe(rules->dra->pools, before, after);
-	bt_object_release(before);
+	bt_device_pools_observe(dra->pools, old_slice, after);
 	bt_object_release(after);
 }
 
@@ -215,20 +140,23 @@ static bool are_same(const struct bt_object *a, const struct bt_object *b)
 }
 
 /** Patches a stored slice anew, and reports the slice if its taints have changed. */
-static void repair_slice(struct bt_taint_rules *rules, struct bt_object *stored)
+static void repair_slice(const struct bt_dra *dra, struct bt_object *stored)
 {
-	const struct bt_patched_slice_listener *listener = &rules->dra->patched_slice_listener;
-	struct bt_object *before = patched_form(rules, stored);
-	struct bt_object *after = patch(rules, stored);
+	const struct bt_patched_slice_listener *listener = &dra->patched_slice_listener;
+	struct bt_object *before = bt_device_pools_find_slice(dra->pools, stored->meta->name);
 
+	if (before == NULL) {
+		return; /* the slice is not observed yet */
+	}
+	struct bt_object *after = patch(dra, stored);
 	if (!are_same(before, after)) {
-		store_patched(rules, stored, after);
-		bt_device_pools_observe(rules->dra->pools, before, after);
+		before = bt_object_share(before);
+		bt_device_pools_observe(dra->pools, before, after);
 		if (listener->changed != NULL) {
 			listener->changed(listener->context, before, after);
 		}
+		bt_object_release(before);
 	}
-	bt_object_release(before);
 	bt_object_release(after);
 }
 
@@ -237,50 +165,46 @@ static const struct bt_device_taint_rule *rule_of(const struct bt_object *object
 	return object != NULL ? bt_object_value(object, BT_KIND_DEVICE_TAINT_RULE) : NULL;
 }
 
-void bt_taint_rules_observe_rule(void *dra, struct bt_object *old_rule, struct bt_object *new_rule)
+void bt_taint_rules_observe_rule(
+	void *context, struct bt_object *old_rule, struct bt_object *new_rule)
 {
-	struct bt_taint_rules *rules = &((struct bt_dra *)dra)->taint_rules;
-	struct bt_object_store *store = &rules->dra->state->objects;
+	const struct bt_dra *dra = context;
+	struct bt_object_store *store = &dra->state->objects;
 	const struct bt_device_taint_rule *before = rule_of(old_rule);
 	const struct bt_device_taint_rule *after = rule_of(new_rule);
 	const struct bt_resource_slice *slice;
 	uint32_t cursor = 0;
 
-	if (!is_on(rules)) {
-		return;
-	}
 	while ((slice = bt_object_store_next(store, BT_KIND_RESOURCE_SLICE,
 			(struct bt_str){NULL, 0}, &cursor)) != NULL) {
 		if ((before != NULL && matches_pool(before, slice)) ||
 			(after != NULL && matches_pool(after, slice))) {
-			repair_slice(rules,
+			repair_slice(dra,
 				bt_object_store_find_object(store, BT_KIND_RESOURCE_SLICE,
 					BT_STR(""), slice->metadata.name));
 		}
 	}
 }
 
-bool bt_taint_rules_validate(const struct bt_taint_rules *rules, struct bt_strbuf *out_reason)
+bool bt_taint_rules_validate(const struct bt_dra *dra, struct bt_strbuf *out_reason)
 {
-	struct bt_object_store *store = &rules->dra->state->objects;
+	struct bt_object_store *store = &dra->state->objects;
 	const struct bt_resource_slice *slice;
-	uint32_t patched_count = 0;
 	uint32_t cursor = 0;
 	bool valid = true;
 
-	while (valid && is_on(rules) &&
+	while (valid &&
 		(slice = bt_object_store_next(store, BT_KIND_RESOURCE_SLICE,
 			 (struct bt_str){NULL, 0}, &cursor)) != NULL) {
 		struct bt_object *stored = bt_object_store_find_object(
 			store, BT_KIND_RESOURCE_SLICE, BT_STR(""), slice->metadata.name);
-		struct bt_object *kept = patched_form(rules, stored);
-		struct bt_object *fresh = patch(rules, stored);
-		valid = (kept == stored) == (fresh == stored) && are_same(kept, fresh);
-		patched_count += fresh != stored;
-		bt_object_release(kept);
+		const struct bt_object *kept =
+			bt_device_pools_find_slice(dra->pools, slice->metadata.name);
+		struct bt_object *fresh = patch(dra, stored);
+		valid = kept != NULL && (kept == stored) == (fresh == stored) &&
+			are_same(kept, fresh);
 		bt_object_release(fresh);
 	}
-	valid = valid && patched_count == rules->patched.map.count;
 	if (!valid) {
 		bt_strbuf_append_c(out_reason, "slices with the taints of rules are stale");
 	}

@@ -237,10 +237,14 @@ static size_t dra_memory_bytes(const struct bt_dra *dra)
 	for (uint32_t i = 0; i < dra->classes.mappings.count; i++) {
 		bytes += dra->classes.mappings.items[i].resource_length;
 	}
-	bytes += map_bytes(&dra->taint_rules.patched.map) + vec_bytes(&dra->taint_rules.patched);
-	for (uint32_t i = 0; i < dra->taint_rules.patched.count; i++) {
-		const struct bt_object *slice = dra->taint_rules.patched.items[i].slice;
-		bytes += slice != NULL ? bt_object_bytes(slice) : 0;
+	for (uint32_t i = 0; i < dra->pools->slices.count; i++) {
+		const struct bt_object *slice = dra->pools->slices.items[i].object;
+		if (slice != NULL &&
+			slice !=
+				bt_object_store_find_object(&dra->state->objects,
+					BT_KIND_RESOURCE_SLICE, BT_STR(""), slice->meta->name)) {
+			bytes += bt_object_bytes(slice); /* has the taints of rules */
+		}
 	}
 	return bytes;
 }
