@@ -8,7 +8,7 @@
  */
 #include "base/vec.h"
 #include "codec/json.h"
-#include "daemon/endpoints.h"
+#include "daemon/endpoints_options.h"
 #include "daemon/review.h"
 #include "daemon/trust.h"
 #include "net/http_server.h"

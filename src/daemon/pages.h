@@ -5,7 +5,7 @@
  * The answers of the HTTPS endpoints to an authorized caller: every path of spec 11 section 9.4.
  */
 #include "base/prng.h"
-#include "daemon/endpoints.h"
+#include "daemon/endpoints_options.h"
 
 /** The parts of a request that pages use. Borrowed. */
 struct bt_page_request {

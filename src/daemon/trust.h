@@ -10,7 +10,7 @@
 #include "base/vec.h"
 #include "client/file.h"
 #include "client/reflector.h"
-#include "daemon/endpoints.h"
+#include "daemon/endpoints_options.h"
 #include "net/certificate.h"
 
 /** The headers and names by which requests of a front proxy are recognized. */
