@@ -23,8 +23,8 @@ static int read_part(const struct parts *parts, enum bt_frame_part part, struct 
 	struct bt_arena *arena)
 {
 	struct bt_watch_event event;
-	struct bt_watch_bookmark bookmark;
-	struct bt_watch_failure failure;
+	struct bt_partial_object_metadata bookmark = {0};
+	struct bt_api_status status = {.code = 0};
 	struct bt_strbuf version = {0};
 	struct bt_strbuf token = {0};
 	struct bt_str kind;
@@ -34,9 +34,12 @@ static int read_part(const struct parts *parts, enum bt_frame_part part, struct 
 	case BT_FRAME_EVENT:
 		code = bt_watch_event_read(bytes, parts->is_protobuf, arena, &event, NULL);
 		if (code == 0) {
-			code = bt_watch_event_bookmark(&event, arena, &bookmark, NULL);
+			code = bt_watch_object_read(&bt_partial_object_metadata_message,
+				event.object, parts->is_protobuf, arena, &bookmark, NULL);
 		}
-		return code != 0 ? code : bt_watch_event_failure(&event, arena, &failure, NULL);
+		return code != 0 ? code
+				 : bt_watch_object_read(&bt_api_status_message, event.object,
+					   parts->is_protobuf, arena, &status, NULL);
 	case BT_FRAME_METADATA:
 		code = bt_list_meta_read(bytes, parts->is_protobuf, arena, &version, &token, NULL);
 		bt_strbuf_finish(&version);

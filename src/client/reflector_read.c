@@ -244,21 +244,32 @@ static void collect(struct bt_reflector *reflector, struct bt_object *object)
 	bt_object_release(reflector_store_set(incoming, object));
 }
 
-static enum bt_reflector_end end_of_failure(
-	const struct bt_reflector *reflector, const struct bt_watch_failure *failure)
+static bool is_too_large_version(const struct bt_api_status *status)
 {
-	bool is_expired = bt_str_equal(failure->reason, BT_STR("Expired")) ||
-		bt_str_equal(failure->reason, BT_STR("Gone")) || failure->code == 410;
-	bool is_internal = bt_str_equal(failure->reason, BT_STR("InternalError")) ||
-		(failure->reason.length == 0 && failure->code == 500);
+	for (uint32_t i = 0; status->details != NULL && i < status->details->causes.count; i++) {
+		if (bt_str_equal(status->details->causes.items[i].reason,
+			    BT_STR("ResourceVersionTooLarge"))) {
+			return true;
+		}
+	}
+	return bt_str_find(status->message, BT_STR("Too large resource version")) >= 0;
+}
+
+static enum bt_reflector_end end_of_status(
+	const struct bt_reflector *reflector, const struct bt_api_status *status)
+{
+	bool is_expired = bt_str_equal(status->reason, BT_STR("Expired")) ||
+		bt_str_equal(status->reason, BT_STR("Gone")) || status->code == 410;
+	bool is_internal = bt_str_equal(status->reason, BT_STR("InternalError")) ||
+		(status->reason.length == 0 && status->code == 500);
 
 	if (is_expired) {
 		return BT_REFLECTOR_END_EXPIRED;
 	}
-	if (bt_str_equal(failure->reason, BT_STR("TooManyRequests")) || failure->code == 429) {
+	if (bt_str_equal(status->reason, BT_STR("TooManyRequests")) || status->code == 429) {
 		return BT_REFLECTOR_END_REFUSED;
 	}
-	if (failure->too_large_resource_version) {
+	if (is_too_large_version(status)) {
 		return BT_REFLECTOR_END_FUTURE;
 	}
 	return is_internal || reflector->state.phase == BT_REFLECTOR_STREAM
@@ -269,18 +280,23 @@ static enum bt_reflector_end end_of_failure(
 static int take_bookmark(
 	struct bt_reflector *reflector, const struct bt_watch_event *event, struct berth_error *err)
 {
-	struct bt_watch_bookmark bookmark;
-	int code = bt_watch_event_bookmark(event, &reflector->arena, &bookmark, err);
+	struct bt_partial_object_metadata bookmark = {0};
+	const struct bt_object_meta *meta = &bookmark.metadata;
+	int code = bt_watch_object_read(&bt_partial_object_metadata_message, event->object,
+		reflector->is_protobuf, &reflector->arena, &bookmark, err);
 
 	if (code != 0) {
-		return code;
+		return bt_error_wrap(err, code, "bookmark");
 	}
-	if (reflector->state.phase == BT_REFLECTOR_STREAM && bookmark.ends_initial_events) {
-		bt_reflector_state_streamed(&reflector->state, bookmark.resource_version);
+	const struct bt_str *end =
+		bt_str_map_find(&meta->annotations, BT_STR("k8s.io/initial-events-end"));
+	if (reflector->state.phase == BT_REFLECTOR_STREAM && end != NULL &&
+		bt_str_equal(*end, BT_STR("true"))) {
+		bt_reflector_state_streamed(&reflector->state, meta->resource_version);
 		bt_reflector_complete_copy(reflector);
 	} else {
 		reflector->has_bookmarks = true;
-		bt_reflector_state_observed(&reflector->state, false, bookmark.resource_version);
+		bt_reflector_state_observed(&reflector->state, false, meta->resource_version);
 		record_version(reflector);
 	}
 	return 0;
@@ -325,14 +341,15 @@ static int take_event(struct bt_reflector *reflector, struct bt_str bytes, struc
 	reflector->event_count++;
 	reflector->last_event_ns = bt_loop_now_ns(reflector->options.loop);
 	if (event.type == BT_WATCH_ERROR) {
-		struct bt_watch_failure failure;
-		code = bt_watch_event_failure(&event, &reflector->arena, &failure, err);
+		struct bt_api_status status = {.code = 0};
+		code = bt_watch_object_read(&bt_api_status_message, event.object,
+			reflector->is_protobuf, &reflector->arena, &status, err);
 		if (code != 0) {
-			return code;
+			return bt_error_wrap(err, code, "Status");
 		}
-		reflector->failure = end_of_failure(reflector, &failure);
-		return bt_error_set(err, BERTH_ERR_IO, "%.*s",
-			BT_STR_ARG(bt_str_sub(failure.message, 0, 1024)));
+		reflector->failure = end_of_status(reflector, &status);
+		return bt_error_set(
+			err, BERTH_ERR_IO, "%.*s", BT_STR_ARG(bt_str_sub(status.message, 0, 1024)));
 	}
 	if (reflector->state.phase == BT_REFLECTOR_WATCH) {
 		bt_reflector_resume(reflector, false);

@@ -5,10 +5,7 @@
 #include "codec/wire.h"
 #include "schema/schema.h"
 
-#define INITIAL_EVENTS_END "k8s.io/initial-events-end"
-
-/** Decodes JSON or protobuf into out, which must be zeroed. */
-static int decode(const struct bt_message *message, struct bt_str bytes, bool is_protobuf,
+int bt_watch_object_read(const struct bt_message *message, struct bt_str bytes, bool is_protobuf,
 	struct bt_arena *arena, void *out, struct berth_error *err)
 {
 	struct bt_json_reader reader;
@@ -128,8 +125,7 @@ static int read_protobuf(struct bt_str bytes, struct bt_watch_event *out, struct
 int bt_watch_event_read(struct bt_str bytes, bool is_protobuf, struct bt_arena *arena,
 	struct bt_watch_event *out_event, struct berth_error *err)
 {
-	struct bt_watch_event event = {
-		.is_protobuf = is_protobuf, .object = BT_STR_INIT(""), .kind = BT_STR_INIT("")};
+	struct bt_watch_event event = {.object = BT_STR_INIT(""), .kind = BT_STR_INIT("")};
 	int code = is_protobuf ? read_protobuf(bytes, &event, err)
 			       : read_json(bytes, arena, &event, err);
 
@@ -140,53 +136,12 @@ int bt_watch_event_read(struct bt_str bytes, bool is_protobuf, struct bt_arena *
 	return 0;
 }
 
-int bt_watch_event_bookmark(const struct bt_watch_event *event, struct bt_arena *arena,
-	struct bt_watch_bookmark *out_bookmark, struct berth_error *err)
-{
-	struct bt_partial_object_metadata *bookmark =
-		BT_ARENA_NEW(arena, struct bt_partial_object_metadata);
-	int code = decode(&bt_partial_object_metadata_message, event->object, event->is_protobuf,
-		arena, bookmark, err);
-
-	if (code != 0) {
-		return bt_error_wrap(err, code, "bookmark");
-	}
-	const struct bt_str *end =
-		bt_str_map_find(&bookmark->metadata.annotations, BT_STR(INITIAL_EVENTS_END));
-	out_bookmark->resource_version = bookmark->metadata.resource_version;
-	out_bookmark->ends_initial_events = end != NULL && bt_str_equal(*end, BT_STR("true"));
-	return 0;
-}
-
-int bt_watch_event_failure(const struct bt_watch_event *event, struct bt_arena *arena,
-	struct bt_watch_failure *out_failure, struct berth_error *err)
-{
-	struct bt_api_status status = {.code = 0};
-	int code = decode(
-		&bt_api_status_message, event->object, event->is_protobuf, arena, &status, err);
-
-	if (code != 0) {
-		return bt_error_wrap(err, code, "Status");
-	}
-	*out_failure = (struct bt_watch_failure){
-		.message = status.message, .reason = status.reason, .code = status.code};
-	for (uint32_t i = 0; status.details != NULL && i < status.details->causes.count; i++) {
-		if (bt_str_equal(status.details->causes.items[i].reason,
-			    BT_STR("ResourceVersionTooLarge"))) {
-			out_failure->too_large_resource_version = true;
-		}
-	}
-	if (bt_str_find(status.message, BT_STR("Too large resource version")) >= 0) {
-		out_failure->too_large_resource_version = true;
-	}
-	return 0;
-}
-
 int bt_list_meta_read(struct bt_str bytes, bool is_protobuf, struct bt_arena *arena,
 	struct bt_strbuf *out_version, struct bt_strbuf *out_continue, struct berth_error *err)
 {
 	struct bt_list_meta meta = {.continue_token = {NULL, 0}};
-	int code = decode(&bt_list_meta_message, bytes, is_protobuf, arena, &meta, err);
+	int code =
+		bt_watch_object_read(&bt_list_meta_message, bytes, is_protobuf, arena, &meta, err);
 
 	if (code == 0) {
 		bt_strbuf_set(out_version, meta.resource_version);

@@ -21,7 +21,6 @@ enum bt_watch_event_type {
 /** Texts borrow the event's bytes, or are allocated in the arena. */
 struct bt_watch_event {
 	enum bt_watch_event_type type;
-	bool is_protobuf;
 	/** JSON text, or protobuf bytes without the envelope. */
 	struct bt_str object;
 	struct bt_str kind; /* kind of the object, "" if not found */
@@ -34,23 +33,12 @@ struct bt_watch_event {
 BT_MUST_USE int bt_watch_event_read(struct bt_str bytes, bool is_protobuf, struct bt_arena *arena,
 	struct bt_watch_event *out_event, struct berth_error *err);
 
-/** Metadata of a bookmark. */
-struct bt_watch_bookmark {
-	struct bt_str resource_version;
-	bool ends_initial_events;
-};
-BT_MUST_USE int bt_watch_event_bookmark(const struct bt_watch_event *event, struct bt_arena *arena,
-	struct bt_watch_bookmark *out_bookmark, struct berth_error *err);
-
-/** Status of an ERROR event. */
-struct bt_watch_failure {
-	struct bt_str message;
-	struct bt_str reason;
-	int32_t code;
-	bool too_large_resource_version;
-};
-BT_MUST_USE int bt_watch_event_failure(const struct bt_watch_event *event, struct bt_arena *arena,
-	struct bt_watch_failure *out_failure, struct berth_error *err);
+/**
+ * Decodes the object of an event, or another part, into out, which must be zeroed: the metadata of
+ * a bookmark, the Status of an ERROR event.
+ */
+BT_MUST_USE int bt_watch_object_read(const struct bt_message *message, struct bt_str bytes,
+	bool is_protobuf, struct bt_arena *arena, void *out, struct berth_error *err);
 
 /** Reads resourceVersion and continue of a list's metadata. */
 BT_MUST_USE int bt_list_meta_read(struct bt_str bytes, bool is_protobuf, struct bt_arena *arena,
