@@ -210,10 +210,8 @@ void bt_lease_candidate_destroy(struct bt_lease_candidate *candidate)
 
 struct bt_leader_election {
 	struct bt_leader_election_options options;
-	char *identity;                   /* owned, like all texts here */
-	struct bt_strbuf lock;            /* "namespace/name" */
-	struct bt_strbuf collection_path; /* ".../leases" */
-	struct bt_strbuf lease_path;
+	char *identity;        /* owned, like all texts here */
+	struct bt_strbuf lock; /* "namespace/name" */
 	struct bt_elector elector;
 	struct bt_rest_call *call;
 	enum bt_elector_action requested; /* the last action that sent a request */
@@ -293,25 +291,30 @@ static void handle_answer(
 }
 
 /**
- * Sends a request for the Lease. GET: record is NULL. POST: creates a Lease with the record as its
- * spec. PUT: sends the Lease of the last answer with the record as its spec; the other members of
- * that Lease stay as they are.
+ * Sends the request of the order. POST: creates a Lease with the order's record as its spec. PUT:
+ * sends the Lease of the last answer with the record as its spec; the other members of that Lease
+ * stay as they are.
  */
-static void send(struct bt_leader_election *election, const char *method,
-	const struct bt_strbuf *path, const struct bt_lease_record *record)
+static void send(struct bt_leader_election *election, const struct bt_elector_order *order)
 {
 	const struct bt_config_leader_election *config = election->options.config;
+	bool creates = order->action == BT_ELECTOR_CREATE;
 	struct bt_arena arena = {0};
+	struct bt_strbuf path = {0};
 	struct bt_strbuf body = {0};
 	struct bt_rest_request request = {
-		.method = method,
-		.path = bt_strbuf_str(path),
+		.method = creates ? "POST" : "PUT",
 		.resource = BT_STR("leases"),
 		.name = config->resource_name,
 		.handler = {.context = election, .done = handle_answer},
 	};
-	if (record != NULL) {
-		bool creates = election->requested == BT_ELECTOR_CREATE;
+	bt_strbuf_append_c(&path, "/apis/coordination.k8s.io/v1");
+	bt_rest_append_object(&path, config->resource_namespace, BT_STR("leases"),
+		creates ? BT_STR("") : config->resource_name);
+	request.path = bt_strbuf_str(&path);
+	if (order->action == BT_ELECTOR_GET) {
+		request.method = "GET";
+	} else {
 		struct bt_json_value *lease = bt_json_put(&arena,
 			creates ? NULL : bt_json_clone(&arena, election->lease, false),
 			"{kind: 'Lease', apiVersion: 'coordination.k8s.io/v1'}");
@@ -319,11 +322,13 @@ static void send(struct bt_leader_election *election, const char *method,
 			bt_json_put(&arena, lease, "{metadata: {name: %s, namespace: %s}}",
 				config->resource_name, config->resource_namespace);
 		}
-		bt_json_set_value(&arena, lease, "spec", bt_lease_record_write(record, &arena));
+		bt_json_set_value(
+			&arena, lease, "spec", bt_lease_record_write(&order->record, &arena));
 		request.content_type = bt_rest_encode_body(election->options.client, lease, &body);
 		request.body = bt_strbuf_str(&body);
 	}
 	election->call = bt_rest_start(election->options.client, &request);
+	bt_strbuf_finish(&path);
 	bt_strbuf_finish(&body);
 	bt_arena_finish(&arena);
 }
@@ -354,9 +359,6 @@ static int64_t run_elector(void *context, int64_t now_ns)
 		struct bt_elector_time now = now_of(election);
 		struct bt_elector_order order;
 		bt_elector_next(&election->elector, &now, &order);
-		if (order.action != BT_ELECTOR_WAIT && order.action != BT_ELECTOR_OVER) {
-			election->requested = order.action;
-		}
 		if (order.abandon && election->call != NULL) {
 			bt_rest_cancel(election->call);
 			election->call = NULL;
@@ -375,13 +377,10 @@ static int64_t run_elector(void *context, int64_t now_ns)
 		}
 		switch (order.action) {
 		case BT_ELECTOR_GET:
-			send(election, "GET", &election->lease_path, NULL);
-			break;
 		case BT_ELECTOR_CREATE:
-			send(election, "POST", &election->collection_path, &order.record);
-			break;
 		case BT_ELECTOR_UPDATE:
-			send(election, "PUT", &election->lease_path, &order.record);
+			election->requested = order.action;
+			send(election, &order);
 			break;
 		case BT_ELECTOR_OVER:
 			if (!election->has_reported_stop) {
@@ -465,12 +464,6 @@ int bt_leader_election_create(const struct bt_leader_election_options *options,
 	bt_strbuf_append_str(&election->lock, config->resource_namespace);
 	bt_strbuf_append_char(&election->lock, '/');
 	bt_strbuf_append_str(&election->lock, config->resource_name);
-	bt_strbuf_append_c(&election->collection_path, "/apis/coordination.k8s.io/v1");
-	bt_rest_append_object(&election->collection_path, config->resource_namespace,
-		BT_STR("leases"), BT_STR(""));
-	bt_strbuf_append_c(&election->lease_path, "/apis/coordination.k8s.io/v1");
-	bt_rest_append_object(&election->lease_path, config->resource_namespace, BT_STR("leases"),
-		config->resource_name);
 	static const struct bt_metric_description status = {
 		.name = "leader_election_master_status",
 		.help = "Gauge of if the reporting system is master of the relevant lease, 0 "
@@ -524,8 +517,6 @@ void bt_leader_election_destroy(struct bt_leader_election *election)
 	bt_elector_finish(&election->elector);
 	bt_arena_finish(&election->lease_arena);
 	bt_strbuf_finish(&election->lock);
-	bt_strbuf_finish(&election->collection_path);
-	bt_strbuf_finish(&election->lease_path);
 	bt_free(election->identity);
 	bt_free(election);
 }
