@@ -7,7 +7,6 @@
 #include "base/alloc.h"
 #include "base/compiler.h"
 #include "base/links.h"
-#include "base/map.h"
 #include "base/nanoseconds.h"
 #include "base/prng.h"
 #include "base/vec.h"
@@ -48,16 +47,8 @@ struct bt_reviewer {
 	unsigned char secret[DIGEST_BYTES];
 	struct bt_prng prng;
 	BT_VEC(struct bt_review *) reviews;
-	struct bt_map by_digest;
 	uint32_t under_way;
 };
-
-static uint64_t digest_hash(const unsigned char *digest)
-{
-	uint64_t hash;
-	memcpy(&hash, digest, sizeof(hash));
-	return hash;
-}
 
 static void free_review(struct bt_review *review)
 {
@@ -72,15 +63,11 @@ static void free_review(struct bt_review *review)
 static void remove_review(struct bt_review *review)
 {
 	struct bt_reviewer *reviewer = review->reviewer;
-	struct bt_review *last = reviewer->reviews.items[reviewer->reviews.count - 1];
-	(void)bt_map_remove(&reviewer->by_digest, digest_hash(review->digest), review->index);
-	if (last != review) {
-		(void)bt_map_remove(&reviewer->by_digest, digest_hash(last->digest), last->index);
-		last->index = review->index;
-		reviewer->reviews.items[last->index] = last;
-		bt_map_insert(&reviewer->by_digest, digest_hash(last->digest), last->index);
+	uint32_t index = review->index;
+	bt_vec_remove_swap(&reviewer->reviews, index);
+	if (index < reviewer->reviews.count) {
+		reviewer->reviews.items[index]->index = index;
 	}
-	reviewer->reviews.count--;
 	free_review(review);
 }
 
@@ -265,7 +252,6 @@ static void start_review(struct bt_reviewer *reviewer, const unsigned char *dige
 	memcpy(review->digest, digest, DIGEST_BYTES);
 	bt_arena_init(&review->arena, 512);
 	bt_vec_push(&reviewer->reviews, review);
-	bt_map_insert(&reviewer->by_digest, digest_hash(digest), review->index);
 	const struct bt_json_value *document =
 		bt_json_put(arena, NULL, "{kind: %c, apiVersion: %c, metadata: {}, spec: %t}",
 			reviewer->options.kind, reviewer->options.api_version, spec);
@@ -291,13 +277,9 @@ void bt_review_request(struct bt_reviewer *reviewer, const struct bt_json_value 
 	bt_strbuf_finish_wiped(&text);
 	BT_ASSERT(code == 0); /* a known algorithm */
 	struct bt_review *review = NULL;
-	uint64_t hash = digest_hash(digest);
-	BT_MAP_EACH (&reviewer->by_digest, hash, slot) {
-		struct bt_review *known = reviewer->reviews.items[slot];
-		if (gnutls_memcmp(known->digest, digest, DIGEST_BYTES) == 0) {
-			review = known;
-			break;
-		}
+	for (uint32_t i = 0; i < reviewer->reviews.count && review == NULL; i++) {
+		struct bt_review *known = reviewer->reviews.items[i];
+		review = gnutls_memcmp(known->digest, digest, DIGEST_BYTES) == 0 ? known : NULL;
 	}
 	if (review != NULL && review->answered && review->expires_ns <= now_ns) {
 		remove_review(review);
@@ -359,7 +341,6 @@ void bt_reviewer_destroy(struct bt_reviewer *reviewer)
 		free_review(reviewer->reviews.items[i]);
 	}
 	bt_vec_finish(&reviewer->reviews);
-	bt_map_finish(&reviewer->by_digest);
 	bt_strbuf_finish(&reviewer->path);
 	gnutls_memset(reviewer->secret, 0, sizeof(reviewer->secret));
 	bt_free(reviewer);
