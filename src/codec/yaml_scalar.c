@@ -12,73 +12,33 @@
 /** Longer texts are not in `words`. */
 #define WORD_BYTES_MAX 5
 
-struct word {
-	char text[WORD_BYTES_MAX + 1];
-	uint8_t length;
+/** Words that are no strings, separated by blanks. */
+static const struct word {
+	const char *texts;
 	enum bt_yaml_kind kind;
 	bool boolean;
 	double number;
+} words[] = {
+	{"~ null Null NULL", BT_YAML_NULL, false, 0},
+	{"y Y yes Yes YES true True TRUE on On ON", BT_YAML_BOOL, true, 0},
+	{"n N no No NO false False FALSE off Off OFF", BT_YAML_BOOL, false, 0},
+	{".nan .NaN .NAN", BT_YAML_FLOAT, false, (double)NAN},
+	{".inf .Inf .INF +.inf +.Inf +.INF", BT_YAML_FLOAT, false, (double)INFINITY},
+	{"-.inf -.Inf -.INF", BT_YAML_FLOAT, false, -(double)INFINITY},
 };
 
-#define WORD(text) text, sizeof(text) - 1
-
-static const struct word words[] = {
-	{WORD(""), BT_YAML_NULL, false, 0},
-	{WORD("~"), BT_YAML_NULL, false, 0},
-	{WORD("null"), BT_YAML_NULL, false, 0},
-	{WORD("Null"), BT_YAML_NULL, false, 0},
-	{WORD("NULL"), BT_YAML_NULL, false, 0},
-	{WORD("y"), BT_YAML_BOOL, true, 0},
-	{WORD("Y"), BT_YAML_BOOL, true, 0},
-	{WORD("yes"), BT_YAML_BOOL, true, 0},
-	{WORD("Yes"), BT_YAML_BOOL, true, 0},
-	{WORD("YES"), BT_YAML_BOOL, true, 0},
-	{WORD("true"), BT_YAML_BOOL, true, 0},
-	{WORD("True"), BT_YAML_BOOL, true, 0},
-	{WORD("TRUE"), BT_YAML_BOOL, true, 0},
-	{WORD("on"), BT_YAML_BOOL, true, 0},
-	{WORD("On"), BT_YAML_BOOL, true, 0},
-	{WORD("ON"), BT_YAML_BOOL, true, 0},
-	{WORD("n"), BT_YAML_BOOL, false, 0},
-	{WORD("N"), BT_YAML_BOOL, false, 0},
-	{WORD("no"), BT_YAML_BOOL, false, 0},
-	{WORD("No"), BT_YAML_BOOL, false, 0},
-	{WORD("NO"), BT_YAML_BOOL, false, 0},
-	{WORD("false"), BT_YAML_BOOL, false, 0},
-	{WORD("False"), BT_YAML_BOOL, false, 0},
-	{WORD("FALSE"), BT_YAML_BOOL, false, 0},
-	{WORD("off"), BT_YAML_BOOL, false, 0},
-	{WORD("Off"), BT_YAML_BOOL, false, 0},
-	{WORD("OFF"), BT_YAML_BOOL, false, 0},
-	{WORD(".nan"), BT_YAML_FLOAT, false, (double)NAN},
-	{WORD(".NaN"), BT_YAML_FLOAT, false, (double)NAN},
-	{WORD(".NAN"), BT_YAML_FLOAT, false, (double)NAN},
-	{WORD(".inf"), BT_YAML_FLOAT, false, (double)INFINITY},
-	{WORD(".Inf"), BT_YAML_FLOAT, false, (double)INFINITY},
-	{WORD(".INF"), BT_YAML_FLOAT, false, (double)INFINITY},
-	{WORD("+.inf"), BT_YAML_FLOAT, false, (double)INFINITY},
-	{WORD("+.Inf"), BT_YAML_FLOAT, false, (double)INFINITY},
-	{WORD("+.INF"), BT_YAML_FLOAT, false, (double)INFINITY},
-	{WORD("-.inf"), BT_YAML_FLOAT, false, -(double)INFINITY},
-	{WORD("-.Inf"), BT_YAML_FLOAT, false, -(double)INFINITY},
-	{WORD("-.INF"), BT_YAML_FLOAT, false, -(double)INFINITY},
-};
-
-/**
- * Returns the row of text in `words`, or NULL if there is none. Hot path: called for every name and
- * value, and rarely finds a word.
- */
+/** Returns the row of text in `words`, or NULL if there is none. */
 static const struct word *find_word(struct bt_str text)
 {
 	if (text.length == 0) {
 		return &words[0];
 	}
-	if (text.length > WORD_BYTES_MAX) {
+	if (text.length > WORD_BYTES_MAX || text.data[0] == '\0' ||
+		strchr("~nNyYtToOfF.+-", text.data[0]) == NULL) {
 		return NULL;
 	}
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(words); i++) {
-		if (words[i].length == text.length && words[i].text[0] == text.data[0] &&
-			memcmp(words[i].text, text.data, text.length) == 0) {
+		if (bt_str_has_word(bt_str_from(words[i].texts), text)) {
 			return &words[i];
 		}
 	}
