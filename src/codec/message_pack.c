@@ -303,18 +303,6 @@ static uint32_t index_of(const char *bytes)
  */
 #define INDEX_STEP 4
 
-/**
- * Fills the index: the entry at the hash of COPY_MIN bytes is one plus the last indexed position
- * whose bytes have that hash; 0 if there is none.
- */
-static void make_index(struct bt_str base, uint16_t *index)
-{
-	memset(index, 0, sizeof(*index) << INDEX_BITS);
-	for (uint32_t at = 0; at + COPY_MIN <= base.length; at += INDEX_STEP) {
-		index[index_of(base.data + at)] = (uint16_t)(at + 1);
-	}
-}
-
 /** Returns how many bytes of base, beginning at `from`, equal the bytes beginning at `at`. */
 static uint32_t count_equal(struct bt_str base, uint32_t from, struct bt_str bytes, uint32_t at)
 {
@@ -358,7 +346,10 @@ void bt_delta_encode(struct bt_str base, struct bt_str bytes, struct bt_strbuf *
 
 		if (length < COPY_MIN) {
 			if (!has_index) {
-				make_index(base, index);
+				memset(index, 0, sizeof(index));
+				for (uint32_t i = 0; i + COPY_MIN <= base.length; i += INDEX_STEP) {
+					index[index_of(base.data + i)] = (uint16_t)(i + 1);
+				}
 				has_index = true;
 			}
 			uint32_t found = index[index_of(bytes.data + at)];

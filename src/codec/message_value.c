@@ -108,37 +108,23 @@ static void copy_items(
 	}
 }
 
-static void copy_field(
-	const struct bt_field *field, void *out, const void *member, struct bt_arena *arena)
-{
-	switch ((enum bt_field_shape)field->shape) {
-	case BT_SHAPE_SINGLE:
-		copy_value(field, out, member, arena);
-		break;
-	case BT_SHAPE_NULLABLE:
-		if (!bt_field_is_pointer(field)) {
-			copy_value(field, out, member, arena);
-		} else if (bt_load_pointer(member) != NULL) {
-			void *pointee = bt_arena_alloc(arena, bt_pointee_size(field));
-			copy_value(field, pointee, bt_load_pointer(member), arena);
-			bt_store_pointer(out, pointee);
-		}
-		break;
-	case BT_SHAPE_LIST:
-	case BT_SHAPE_MAP:
-		copy_items(field, out, member, arena);
-		break;
-	}
-}
-
 void bt_message_copy(
 	const struct bt_message *message, void *out, const void *value, struct bt_arena *arena)
 {
 	memcpy(out, value, message->size);
 	for (uint32_t i = 0; i < message->field_count; i++) {
 		const struct bt_field *field = &message->fields[i];
-		copy_field(field, bt_field_at(out, field->offset),
-			bt_const_field_at(value, field->offset), arena);
+		void *copy = bt_field_at(out, field->offset);
+		const void *member = bt_const_field_at(value, field->offset);
+		if (field->shape == BT_SHAPE_LIST || field->shape == BT_SHAPE_MAP) {
+			copy_items(field, copy, member, arena);
+		} else if (!bt_field_is_pointer(field)) {
+			copy_value(field, copy, member, arena);
+		} else if (bt_load_pointer(member) != NULL) {
+			void *pointee = bt_arena_alloc(arena, bt_pointee_size(field));
+			copy_value(field, pointee, bt_load_pointer(member), arena);
+			bt_store_pointer(copy, pointee);
+		}
 	}
 }
 
