@@ -88,28 +88,6 @@ uint32_t bt_resource_amount_problems(struct bt_str name, const struct bt_quantit
 
 /* The integer record, spec 01b section 10. */
 
-enum standard {
-	STANDARD_CPU,
-	STANDARD_MEMORY,
-	STANDARD_EPHEMERAL_STORAGE,
-	STANDARD_PODS,
-	STANDARD_NONE,
-};
-
-static enum standard standard_of(struct bt_str name)
-{
-	if (bt_str_equal(name, BT_STR("cpu"))) {
-		return STANDARD_CPU;
-	}
-	if (bt_str_equal(name, BT_STR("memory"))) {
-		return STANDARD_MEMORY;
-	}
-	if (bt_str_equal(name, BT_STR("ephemeral-storage"))) {
-		return STANDARD_EPHEMERAL_STORAGE;
-	}
-	return bt_str_equal(name, BT_STR("pods")) ? STANDARD_PODS : STANDARD_NONE;
-}
-
 static int64_t *scalar_find(const struct bt_resource *resource, struct bt_str name)
 {
 	uint32_t at;
@@ -123,11 +101,6 @@ static int64_t *scalar_find(const struct bt_resource *resource, struct bt_str na
 	return &resource->scalars[at].value;
 }
 
-static bool is_scalar_entry(const struct bt_resource_entry *entry)
-{
-	return standard_of(entry->name) == STANDARD_NONE && bt_resource_is_scalar(entry->name);
-}
-
 /**
  * Creates the entries of all scalar names of the list by one merge from the back: both lists are
  * sorted, and inserting many names one by one would take quadratic time.
@@ -138,7 +111,7 @@ static void scalars_create(
 	uint32_t missing = 0;
 
 	for (uint32_t i = 0; i < list->count; i++) {
-		missing += is_scalar_entry(&list->items[i]) &&
+		missing += bt_resource_is_scalar(list->items[i].name) &&
 			scalar_find(resource, list->items[i].name) == NULL;
 	}
 	if (missing == 0) {
@@ -163,7 +136,7 @@ static void scalars_create(
 	for (uint32_t i = list->count; i > 0 && to > from; i--) {
 		const struct bt_resource_entry *entry = &list->items[i - 1];
 
-		if (!is_scalar_entry(entry)) {
+		if (!bt_resource_is_scalar(entry->name)) {
 			continue;
 		}
 		while (from > 0 &&
@@ -176,22 +149,20 @@ static void scalars_create(
 	}
 }
 
-/** Returns where the value of a standard resource is stored. NULL: the resource is not standard. */
-static int64_t *standard_target(struct bt_resource *resource, enum standard standard)
+/** Returns where the amount of a standard resource is stored. NULL: the resource is not standard.
+ */
+static int64_t *standard_amount(struct bt_resource *resource, struct bt_str name)
 {
-	switch (standard) {
-	case STANDARD_CPU:
+	if (bt_str_equal(name, BT_STR("cpu"))) {
 		return &resource->cpu_milli;
-	case STANDARD_MEMORY:
-		return &resource->memory_bytes;
-	case STANDARD_EPHEMERAL_STORAGE:
-		return &resource->ephemeral_storage_bytes;
-	case STANDARD_PODS:
-		return &resource->allowed_pod_number;
-	case STANDARD_NONE:
-		break;
 	}
-	return NULL;
+	if (bt_str_equal(name, BT_STR("memory"))) {
+		return &resource->memory_bytes;
+	}
+	if (bt_str_equal(name, BT_STR("ephemeral-storage"))) {
+		return &resource->ephemeral_storage_bytes;
+	}
+	return bt_str_equal(name, BT_STR("pods")) ? &resource->allowed_pod_number : NULL;
 }
 
 static void combine_value(int64_t *target, int64_t value, bool is_maximum)
@@ -214,15 +185,15 @@ static void combine(struct bt_resource *resource, const struct bt_resource_list 
 	}
 	for (uint32_t i = 0; i < list->count; i++) {
 		const struct bt_resource_entry *entry = &list->items[i];
-		enum standard standard = standard_of(entry->name);
-		int64_t *target = standard_target(resource, standard);
+		int64_t *target = standard_amount(resource, entry->name);
 
 		if (target == NULL) {
 			others++;
-		} else if (!is_maximum || standard != STANDARD_PODS) {
+		} else if (!is_maximum || target != &resource->allowed_pod_number) {
 			combine_value(target,
-				standard == STANDARD_CPU ? bt_quantity_milli(&entry->quantity)
-							 : bt_quantity_value(&entry->quantity),
+				target == &resource->cpu_milli
+					? bt_quantity_milli(&entry->quantity)
+					: bt_quantity_value(&entry->quantity),
 				is_maximum);
 		}
 	}
@@ -233,7 +204,7 @@ static void combine(struct bt_resource *resource, const struct bt_resource_list 
 	for (uint32_t i = 0; i < list->count; i++) {
 		const struct bt_resource_entry *entry = &list->items[i];
 
-		if (is_scalar_entry(entry)) {
+		if (bt_resource_is_scalar(entry->name)) {
 			combine_value(scalar_find(resource, entry->name),
 				bt_quantity_value(&entry->quantity), is_maximum);
 		}
