@@ -144,21 +144,6 @@ static int make_scalar(const struct bt_device_attribute *attribute, struct bt_ar
 	return 0;
 }
 
-static int make_list_item(const struct bt_device_attribute *attribute, uint32_t index,
-	struct bt_arena *arena, struct bt_cel_value *out_value, struct berth_error *err)
-{
-	if (attribute->ints.present) {
-		*out_value = bt_cel_int(attribute->ints.items[index]);
-	} else if (attribute->bools.present) {
-		*out_value = bt_cel_bool(attribute->bools.items[index]);
-	} else if (attribute->strings.present) {
-		*out_value = bt_cel_string(attribute->strings.items[index]);
-	} else {
-		return make_version(attribute->versions.items[index], arena, out_value, err);
-	}
-	return 0;
-}
-
 static int make_list(const struct bt_device_attribute *attribute, struct bt_arena *arena,
 	struct bt_cel_value *out_value, struct berth_error *err)
 {
@@ -169,9 +154,18 @@ static int make_list(const struct bt_device_attribute *attribute, struct bt_aren
 	struct bt_cel_value *items = BT_ARENA_NEW_ARRAY(arena, struct bt_cel_value, count);
 
 	for (uint32_t i = 0; i < count; i++) {
-		int code = make_list_item(attribute, i, arena, &items[i], err);
-		if (code != 0) {
-			return code;
+		if (attribute->ints.present) {
+			items[i] = bt_cel_int(attribute->ints.items[i]);
+		} else if (attribute->bools.present) {
+			items[i] = bt_cel_bool(attribute->bools.items[i]);
+		} else if (attribute->strings.present) {
+			items[i] = bt_cel_string(attribute->strings.items[i]);
+		} else {
+			int code =
+				make_version(attribute->versions.items[i], arena, &items[i], err);
+			if (code != 0) {
+				return code;
+			}
 		}
 	}
 	*out_value = (struct bt_cel_value){.kind = BT_CEL_LIST, .list = {items, count}};
@@ -233,33 +227,19 @@ int bt_cel_device_make(struct bt_str driver, const struct bt_device *device, boo
 	return 0;
 }
 
-/** The error for a result that is not a bool. Spec: 12b section 8.10. */
-static const char *conversion_problem(enum bt_cel_kind kind)
-{
-	switch ((int)kind) {
-	case BT_CEL_INT:
-		return "unsupported type conversion from 'int' to bool";
-	case BT_CEL_UINT:
-		return "unsupported type conversion from 'uint' to bool";
-	case BT_CEL_STRING:
-		return "unsupported native conversion from string to 'bool'";
-	case BT_CEL_DOUBLE:
-		return "type conversion error from Double to 'bool'";
-	case BT_CEL_BYTES:
-		return "type conversion error from Bytes to 'bool'";
-	case BT_CEL_LIST:
-		return "type conversion error from list to 'bool'";
-	case BT_CEL_MAP:
-	case BT_CEL_DEVICE:
-		return "type conversion error from map to 'bool'";
-	case BT_CEL_SEMVER:
-		return "type conversion error from 'Semver' to 'bool'";
-	case BT_CEL_QUANTITY:
-		return "type conversion error from 'Quantity' to 'bool'";
-	default:
-		return NULL;
-	}
-}
+/** The errors for results that are not bools, where the error does not have the usual words. */
+static const char *const conversion_problems[BT_CEL_KIND__COUNT] = {
+	[BT_CEL_INT] = "unsupported type conversion from 'int' to bool",
+	[BT_CEL_UINT] = "unsupported type conversion from 'uint' to bool",
+	[BT_CEL_STRING] = "unsupported native conversion from string to 'bool'",
+	[BT_CEL_DOUBLE] = "type conversion error from Double to 'bool'",
+	[BT_CEL_BYTES] = "type conversion error from Bytes to 'bool'",
+	[BT_CEL_LIST] = "type conversion error from list to 'bool'",
+	[BT_CEL_MAP] = "type conversion error from map to 'bool'",
+	[BT_CEL_DEVICE] = "type conversion error from map to 'bool'",
+	[BT_CEL_SEMVER] = "type conversion error from 'Semver' to 'bool'",
+	[BT_CEL_QUANTITY] = "type conversion error from 'Quantity' to 'bool'",
+};
 
 int bt_cel_device_matches(const struct bt_cel_program *program, const struct bt_cel_value *device,
 	const struct bt_cel_limits *limits, struct bt_arena *arena, bool *out_matches,
@@ -277,7 +257,7 @@ int bt_cel_device_matches(const struct bt_cel_program *program, const struct bt_
 	if (result.kind != BT_CEL_BOOL) {
 		enum bt_cel_kind kind = result.kind;
 		const char *name = bt_cel_kind_name(kind);
-		const char *problem = conversion_problem(kind);
+		const char *problem = conversion_problems[kind];
 
 		if (problem != NULL) {
 			return bt_error_set(err, BERTH_ERR_INVALID,

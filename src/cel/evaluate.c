@@ -218,27 +218,6 @@ struct bt_cel_value bt_cel_fail_with(struct bt_cel_evaluation *evaluation, struc
 	return result;
 }
 
-/** Makes the error `no such key: <key>`. A text key takes a fast path without a buffer. */
-static struct bt_cel_value no_such_key(
-	struct bt_cel_evaluation *evaluation, const struct bt_cel_value *key)
-{
-	const struct bt_str prefix = BT_STR("no such key: ");
-	uint64_t length = (uint64_t)prefix.length + key->text.length;
-
-	if (key->kind != BT_CEL_STRING) {
-		return bt_cel_fail_with(evaluation, prefix, key, BT_STR(""));
-	}
-	char *text = bt_cel_alloc(evaluation, length, 1);
-	if (text == NULL) {
-		return evaluation->stop;
-	}
-	memcpy(text, prefix.data, prefix.length);
-	if (key->text.length != 0) {
-		memcpy(text + prefix.length, key->text.data, key->text.length);
-	}
-	return bt_cel_error((struct bt_str){text, (uint32_t)length});
-}
-
 /**
  * Finds the member of a map or of the device; map->missing replaces a missing member of a map.
  * NULL: there is no such member, or the container is of another kind.
@@ -310,7 +289,9 @@ struct bt_cel_value bt_cel_lookup(struct bt_cel_evaluation *evaluation,
 		return evaluation->stop;
 	}
 	const struct bt_cel_value *found = find_member(container, key);
-	return found != NULL ? *found : no_such_key(evaluation, key);
+	return found != NULL
+		? *found
+		: bt_cel_fail_with(evaluation, BT_STR("no such key: "), key, BT_STR(""));
 }
 
 struct bt_cel_value bt_cel_answer_order(const struct bt_cel_call *call, int order)
