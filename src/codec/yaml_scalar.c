@@ -12,33 +12,42 @@
 /** Longer texts are not in `words`. */
 #define WORD_BYTES_MAX 5
 
-/** Words that are no strings, separated by blanks. */
+/** Words that are no strings, each in the three spellings that YAML accepts. */
 static const struct word {
-	const char *texts;
+	const char *spellings[3];
 	enum bt_yaml_kind kind;
 	bool boolean;
 	double number;
 } words[] = {
-	{"~ null Null NULL", BT_YAML_NULL, false, 0},
-	{"y Y yes Yes YES true True TRUE on On ON", BT_YAML_BOOL, true, 0},
-	{"n N no No NO false False FALSE off Off OFF", BT_YAML_BOOL, false, 0},
-	{".nan .NaN .NAN", BT_YAML_FLOAT, false, (double)NAN},
-	{".inf .Inf .INF +.inf +.Inf +.INF", BT_YAML_FLOAT, false, (double)INFINITY},
-	{"-.inf -.Inf -.INF", BT_YAML_FLOAT, false, -(double)INFINITY},
+	{{"", "", ""}, BT_YAML_NULL, false, 0},
+	{{"~", "~", "~"}, BT_YAML_NULL, false, 0},
+	{{"null", "Null", "NULL"}, BT_YAML_NULL, false, 0},
+	{{"y", "Y", "Y"}, BT_YAML_BOOL, true, 0},
+	{{"yes", "Yes", "YES"}, BT_YAML_BOOL, true, 0},
+	{{"true", "True", "TRUE"}, BT_YAML_BOOL, true, 0},
+	{{"on", "On", "ON"}, BT_YAML_BOOL, true, 0},
+	{{"n", "N", "N"}, BT_YAML_BOOL, false, 0},
+	{{"no", "No", "NO"}, BT_YAML_BOOL, false, 0},
+	{{"false", "False", "FALSE"}, BT_YAML_BOOL, false, 0},
+	{{"off", "Off", "OFF"}, BT_YAML_BOOL, false, 0},
+	{{".nan", ".NaN", ".NAN"}, BT_YAML_FLOAT, false, (double)NAN},
+	{{".inf", ".Inf", ".INF"}, BT_YAML_FLOAT, false, (double)INFINITY},
+	{{"+.inf", "+.Inf", "+.INF"}, BT_YAML_FLOAT, false, (double)INFINITY},
+	{{"-.inf", "-.Inf", "-.INF"}, BT_YAML_FLOAT, false, -(double)INFINITY},
 };
 
-/** Returns the row of text in `words`, or NULL if there is none. */
+/**
+ * Returns the row of text in `words`, or NULL if there is none. Hot path: called for every name and
+ * value, and rarely finds a word; most texts differ in the first letter from all words.
+ */
 static const struct word *find_word(struct bt_str text)
 {
 	if (text.length == 0) {
 		return &words[0];
 	}
-	if (text.length > WORD_BYTES_MAX || text.data[0] == '\0' ||
-		strchr("~nNyYtToOfF.+-", text.data[0]) == NULL) {
-		return NULL;
-	}
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(words); i++) {
-		if (bt_str_has_word(bt_str_from(words[i].texts), text)) {
+	for (size_t i = 1; text.length <= WORD_BYTES_MAX && i < BT_ARRAY_LENGTH(words); i++) {
+		if (words[i].spellings[0][0] == (text.data[0] | 0x20) &&
+			bt_str_is_one_of(text, words[i].spellings, 3)) {
 			return &words[i];
 		}
 	}
