@@ -89,6 +89,7 @@ enum bt_cel_charge {
 /** Distinguishes overloads that share an implementation. */
 enum bt_cel_variant {
 	BT_CEL_VARIANT_NONE,
+	BT_CEL_VARIANT_TEST,
 	BT_CEL_VARIANT_START,
 	BT_CEL_VARIANT_END,
 	BT_CEL_VARIANT_FIRST,

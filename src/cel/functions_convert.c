@@ -114,23 +114,14 @@ struct bt_cel_value bt_cel_fn_to_uint(const struct bt_cel_call *call)
 		return value->real >= 0 && value->real < 0x1p64 ? bt_cel_uint((uint64_t)value->real)
 								: bt_cel_error(overflow);
 	case BT_CEL_STRING: {
-		/* Parse a uint: digits only, below 2^64. */
-		struct bt_str text = value->text;
-		uint64_t number = 0;
+		uint64_t number;
 
-		if (!bt_cel_charge_work(evaluation, text.length)) {
+		if (!bt_cel_charge_work(evaluation, value->text.length)) {
 			return evaluation->stop;
 		}
-		for (uint32_t i = 0; i < text.length; i++) {
-			unsigned int digit = (unsigned int)(unsigned char)text.data[i] - '0';
-
-			if (digit > 9 || BT_MUL_OVERFLOW(number, UINT64_C(10), &number) ||
-				BT_ADD_OVERFLOW(number, (uint64_t)digit, &number)) {
-				return conversion_error(evaluation, value, BT_CEL_UINT);
-			}
-		}
-		return text.length != 0 ? bt_cel_uint(number)
-					: conversion_error(evaluation, value, BT_CEL_UINT);
+		return bt_cel_parse_digits(value->text, &number)
+			? bt_cel_uint(number)
+			: conversion_error(evaluation, value, BT_CEL_UINT);
 	}
 	default:
 		return conversion_error(evaluation, value, BT_CEL_UINT);

@@ -50,17 +50,9 @@ struct bt_cel_value bt_cel_fn_quantity(const struct bt_cel_call *call)
 {
 	struct berth_error err = BERTH_ERROR_INIT;
 	struct bt_quantity quantity;
+	int code = parse(call->evaluation, call->arguments[0].text, &quantity, &err);
 
-	return parse(call->evaluation, call->arguments[0].text, &quantity, &err) == 0
-		? bt_cel_box(call->evaluation, BT_CEL_QUANTITY, &quantity, sizeof(quantity))
-		: bt_cel_fail_error(call->evaluation, &err);
-}
-
-struct bt_cel_value bt_cel_fn_is_quantity(const struct bt_cel_call *call)
-{
-	struct bt_quantity quantity;
-
-	return bt_cel_bool(parse(call->evaluation, call->arguments[0].text, &quantity, NULL) == 0);
+	return bt_cel_answer_parsed(call, code, &err, BT_CEL_QUANTITY, &quantity, sizeof(quantity));
 }
 
 struct bt_cel_value bt_cel_fn_quantity_compare(const struct bt_cel_call *call)

@@ -411,17 +411,9 @@ struct bt_cel_value bt_cel_fn_ip(const struct bt_cel_call *call)
 {
 	struct berth_error err = BERTH_ERROR_INIT;
 	struct bt_cel_ip ip;
+	int code = parse_ip(call->arguments[0].text, &ip, &err);
 
-	return parse_ip(call->arguments[0].text, &ip, &err) == 0
-		? bt_cel_box(call->evaluation, BT_CEL_IP, &ip, sizeof(struct bt_cel_ip))
-		: bt_cel_fail_error(call->evaluation, &err);
-}
-
-struct bt_cel_value bt_cel_fn_is_ip(const struct bt_cel_call *call)
-{
-	struct bt_cel_ip ip;
-
-	return bt_cel_bool(parse_ip(call->arguments[0].text, &ip, NULL) == 0);
+	return bt_cel_answer_parsed(call, code, &err, BT_CEL_IP, &ip, sizeof(ip));
 }
 
 struct bt_cel_value bt_cel_fn_ip_is_canonical(const struct bt_cel_call *call)
@@ -494,17 +486,9 @@ struct bt_cel_value bt_cel_fn_cidr(const struct bt_cel_call *call)
 {
 	struct berth_error err = BERTH_ERROR_INIT;
 	struct bt_cel_cidr cidr;
+	int code = parse_cidr(call->arguments[0].text, &cidr, &err);
 
-	return parse_cidr(call->arguments[0].text, &cidr, &err) == 0
-		? bt_cel_box(call->evaluation, BT_CEL_CIDR, &cidr, sizeof(struct bt_cel_cidr))
-		: bt_cel_fail_error(call->evaluation, &err);
-}
-
-struct bt_cel_value bt_cel_fn_is_cidr(const struct bt_cel_call *call)
-{
-	struct bt_cel_cidr cidr;
-
-	return bt_cel_bool(parse_cidr(call->arguments[0].text, &cidr, NULL) == 0);
+	return bt_cel_answer_parsed(call, code, &err, BT_CEL_CIDR, &cidr, sizeof(cidr));
 }
 
 static bool contains(const struct bt_cel_cidr *cidr, const struct bt_cel_ip *ip)

@@ -29,21 +29,12 @@ static bool has_leading_zero(struct bt_str text)
 static int parse_uint(struct bt_str text, uint64_t *out, struct berth_error *err)
 {
 	static const char function[] = "strconv.ParseUint: parsing ";
-	uint64_t value = 0;
 
-	if (text.length == 0) {
-		return bt_cel_refuse(err, function, text, ": invalid syntax");
+	if (bt_cel_parse_digits(text, out)) {
+		return 0;
 	}
-	for (uint32_t i = 0; i < text.length; i++) {
-		uint64_t digit = (uint64_t)(text.data[i] - '0');
-
-		if (BT_MUL_OVERFLOW(value, UINT64_C(10), &value) ||
-			BT_ADD_OVERFLOW(value, digit, &value)) {
-			return bt_cel_refuse(err, function, text, ": value out of range");
-		}
-	}
-	*out = value;
-	return 0;
+	return bt_cel_refuse(err, function, text,
+		text.length == 0 ? ": invalid syntax" : ": value out of range");
 }
 
 /**
@@ -240,22 +231,12 @@ static bool is_normalised(const struct bt_cel_call *call)
 
 struct bt_cel_value bt_cel_fn_semver(const struct bt_cel_call *call)
 {
-	struct bt_cel_evaluation *evaluation = call->evaluation;
 	struct berth_error err = BERTH_ERROR_INIT;
 	struct bt_cel_semver version;
+	int code = bt_cel_semver_parse(call->arguments[0].text, is_normalised(call),
+		call->evaluation->arena, &version, &err);
 
-	return bt_cel_semver_parse(call->arguments[0].text, is_normalised(call), evaluation->arena,
-		       &version, &err) == 0
-		? bt_cel_box(evaluation, BT_CEL_SEMVER, &version, sizeof(version))
-		: bt_cel_fail_error(evaluation, &err);
-}
-
-struct bt_cel_value bt_cel_fn_is_semver(const struct bt_cel_call *call)
-{
-	struct bt_cel_semver version;
-
-	return bt_cel_bool(bt_cel_semver_parse(call->arguments[0].text, is_normalised(call),
-				   call->evaluation->arena, &version, NULL) == 0);
+	return bt_cel_answer_parsed(call, code, &err, BT_CEL_SEMVER, &version, sizeof(version));
 }
 
 /** A number too large for an int wraps around, as in upstream's conversion. */

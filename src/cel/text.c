@@ -62,6 +62,30 @@ struct bt_cel_value bt_cel_fail_error(struct bt_cel_evaluation *evaluation, stru
 	return result;
 }
 
+struct bt_cel_value bt_cel_answer_parsed(const struct bt_cel_call *call, int code,
+	struct berth_error *err, enum bt_cel_kind kind, const void *content, size_t size)
+{
+	if (call->overload->variant == BT_CEL_VARIANT_TEST) {
+		berth_error_finish(err);
+		return bt_cel_bool(code == 0);
+	}
+	return code == 0 ? bt_cel_box(call->evaluation, kind, content, size)
+			 : bt_cel_fail_error(call->evaluation, err);
+}
+
+bool bt_cel_parse_digits(struct bt_str text, uint64_t *out_value)
+{
+	*out_value = 0;
+	for (uint32_t i = 0; i < text.length; i++) {
+		if (!bt_is_digit(text.data[i]) ||
+			BT_MUL_OVERFLOW(*out_value, UINT64_C(10), out_value) ||
+			BT_ADD_OVERFLOW(*out_value, (uint64_t)(text.data[i] - '0'), out_value)) {
+			return false;
+		}
+	}
+	return text.length != 0;
+}
+
 int bt_cel_refuse(
 	struct berth_error *err, const char *before, struct bt_str text, const char *after)
 {

@@ -26,6 +26,15 @@ bool bt_cel_charge_call(struct bt_cel_evaluation *evaluation, struct bt_str text
 /** Makes an error value from err's message and finishes err. */
 struct bt_cel_value bt_cel_fail_error(
 	struct bt_cel_evaluation *evaluation, struct berth_error *err);
+/**
+ * Returns the result of a function that parses its first argument. code, err: result of the parser;
+ * finishes err. content: the parsed value, of this kind and size. For the variant TEST, returns
+ * whether the parser succeeded.
+ */
+struct bt_cel_value bt_cel_answer_parsed(const struct bt_cel_call *call, int code,
+	struct berth_error *err, enum bt_cel_kind kind, const void *content, size_t size);
+/** Parses a number that has only digits, at least one. false: another text, or beyond 64 bits. */
+bool bt_cel_parse_digits(struct bt_str text, uint64_t *out_value);
 /** Sets err to "<before><text as Go quotes it><after>". Returns BERTH_ERR_INVALID. */
 int bt_cel_refuse(
 	struct berth_error *err, const char *before, struct bt_str text, const char *after);

@@ -251,24 +251,12 @@ int bt_cel_url_parse(struct bt_str text, struct bt_arena *arena, struct bt_cel_u
 /* Spec: 12b section 9.6. */
 struct bt_cel_value bt_cel_fn_url(const struct bt_cel_call *call)
 {
-	struct bt_cel_evaluation *evaluation = call->evaluation;
 	struct berth_error err = BERTH_ERROR_INIT;
 	struct bt_cel_url url;
-	int code = bt_cel_url_parse(call->arguments[0].text, evaluation->arena, &url, &err);
+	int code = bt_cel_url_parse(call->arguments[0].text, call->evaluation->arena, &url, &err);
 
-	if (code != 0) {
-		(void)bt_error_wrap(&err, code, "URL parse error during conversion from string");
-		return bt_cel_fail_error(evaluation, &err);
-	}
-	return bt_cel_box(evaluation, BT_CEL_URL, &url, sizeof(url));
-}
-
-struct bt_cel_value bt_cel_fn_is_url(const struct bt_cel_call *call)
-{
-	struct bt_cel_url url;
-
-	return bt_cel_bool(bt_cel_url_parse(call->arguments[0].text, call->evaluation->arena, &url,
-				   NULL) == 0);
+	(void)bt_error_wrap(&err, code, "URL parse error during conversion from string");
+	return bt_cel_answer_parsed(call, code, &err, BT_CEL_URL, &url, sizeof(url));
 }
 
 /**
