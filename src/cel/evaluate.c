@@ -17,10 +17,6 @@
 #define DEPTH_MAX 1000
 /** Pattern instructions that RE2 tries in the time of one unit of work. */
 #define SEARCH_STEPS 4
-/** Units of work to compile one pattern instruction. Handling one byte is one unit. */
-#define PATTERN_WORK 64
-/** Approximate number of instructions compiled before a pattern is refused as too large. */
-#define REFUSED_PATTERN_SIZE 10000
 
 void bt_cel_evaluation_init(struct bt_cel_evaluation *evaluation,
 	const struct bt_cel_program *program, const struct bt_cel_value *variables,
@@ -132,37 +128,6 @@ bool bt_cel_search(struct bt_cel_evaluation *evaluation, const struct bt_cel_reg
 	return bt_cel_charge_work(
 		       evaluation, bytes * (1 + bt_cel_regex_size(regex) / SEARCH_STEPS)) &&
 		bt_cel_regex_find(regex, text, from, out_start, out_end);
-}
-
-bool bt_cel_pattern_compile(struct bt_cel_evaluation *evaluation, struct bt_str pattern,
-	const char *prefix, struct bt_cel_regex **out_regex, struct bt_cel_value *out_error)
-{
-	struct berth_error err = BERTH_ERROR_INIT;
-
-	if (!bt_cel_charge_work(evaluation, (uint64_t)pattern.length * PATTERN_WORK)) {
-		*out_error = evaluation->stop;
-		return false;
-	}
-	int code = bt_cel_regex_compile(pattern, out_regex, &err);
-	if (code == BERTH_ERR_TOO_LARGE &&
-		!bt_cel_charge_work(evaluation, (uint64_t)REFUSED_PATTERN_SIZE * PATTERN_WORK)) {
-		berth_error_finish(&err);
-		*out_error = evaluation->stop;
-		return false;
-	}
-	if (code != 0) {
-		*out_error = bt_cel_fail(evaluation, "%s%s", prefix, err.message);
-		berth_error_finish(&err);
-		return false;
-	}
-	/* Charge by program size, because a short pattern may compile to a long program. */
-	if (!bt_cel_charge_work(
-		    evaluation, (uint64_t)bt_cel_regex_size(*out_regex) * PATTERN_WORK)) {
-		bt_cel_regex_destroy(*out_regex);
-		*out_error = evaluation->stop;
-		return false;
-	}
-	return true;
 }
 
 struct bt_cel_value bt_cel_fail(struct bt_cel_evaluation *evaluation, const char *format, ...)

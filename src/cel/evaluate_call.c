@@ -429,6 +429,30 @@ static struct bt_cel_value evaluate_unary(
 	}
 }
 
+/**
+ * Charges one unit for each element. An element that is a string costs a tenth of a unit per code
+ * point instead, rounded down.
+ */
+static bool charge_elements(struct bt_cel_evaluation *evaluation, const struct bt_cel_list *list)
+{
+	for (uint32_t i = 0; i < list->count; i++) {
+		const struct bt_cel_value *item = &list->items[i];
+		bool is_text = item->kind == BT_CEL_STRING || item->kind == BT_CEL_BYTES;
+		uint64_t units = 1;
+
+		if (is_text && !bt_cel_charge_work(evaluation, (uint64_t)item->text.length + 1)) {
+			return false;
+		}
+		if (item->kind == BT_CEL_STRING) {
+			units = bt_cel_text_length(item->text) / 10;
+		}
+		if (!bt_cel_charge(evaluation, units)) {
+			return false;
+		}
+	}
+	return true;
+}
+
 struct bt_cel_value bt_cel_evaluate_call(
 	struct bt_cel_evaluation *evaluation, const struct bt_cel_node *node)
 {
@@ -573,7 +597,7 @@ struct bt_cel_value bt_cel_evaluate_call(
 		is_charged = bt_cel_charge_text(evaluation, arguments[0].text, 1);
 		break;
 	case BT_CEL_CHARGE_ELEMENTS:
-		is_charged = bt_cel_charge_elements(evaluation, &arguments[0].list);
+		is_charged = charge_elements(evaluation, &arguments[0].list);
 		break;
 	}
 	return is_charged ? overload->call(&call) : evaluation->stop;

@@ -83,7 +83,7 @@ enum bt_cel_charge {
 	BT_CEL_CHARGE_OWN,      /* none: the function itself charges units */
 	BT_CEL_CHARGE_ONE,      /* one unit */
 	BT_CEL_CHARGE_TEXT,     /* first argument: a tenth of a unit per code point */
-	BT_CEL_CHARGE_ELEMENTS, /* bt_cel_charge_elements of the first argument */
+	BT_CEL_CHARGE_ELEMENTS, /* first argument: one unit per element; strings by length */
 };
 
 /** Distinguishes overloads that share an implementation. */
@@ -187,12 +187,6 @@ void bt_cel_leave(struct bt_cel_evaluation *evaluation);
  */
 bool bt_cel_search(struct bt_cel_evaluation *evaluation, const struct bt_cel_regex *regex,
 	struct bt_str text, uint32_t from, uint32_t *out_start, uint32_t *out_end);
-/**
- * Compiles a pattern that is not constant. On failure *out_error is the value to return, with
- * prefix ("Illegal regex: ", or "") before the text of bt_cel_regex_compile.
- */
-BT_MUST_USE bool bt_cel_pattern_compile(struct bt_cel_evaluation *evaluation, struct bt_str pattern,
-	const char *prefix, struct bt_cel_regex **out_regex, struct bt_cel_value *out_error);
 /** Makes an error value with its text in the arena. */
 BT_PRINTF(2, 3)
 struct bt_cel_value bt_cel_fail(struct bt_cel_evaluation *evaluation, const char *format, ...);
@@ -290,11 +284,6 @@ const char *bt_cel_format_refusal(char verb, enum bt_cel_kind kind);
 #undef BT_CEL_FUNCTION
 #undef BT_CEL_OWN
 
-/**
- * functions_list.c: charges one unit for each element. An element that is a string costs a tenth of
- * a unit per code point instead, rounded down. false as in bt_cel_charge.
- */
-bool bt_cel_charge_elements(struct bt_cel_evaluation *evaluation, const struct bt_cel_list *list);
 /**
  * For sort and the macro sortBy: returns the list sorted by keys, and charges the units of the
  * call. keys->items[i] is the key of list->items[i].

@@ -128,26 +128,6 @@ struct bt_cel_value bt_cel_fn_flatten(const struct bt_cel_call *call)
 	return bt_cel_list(list.items, list.count);
 }
 
-bool bt_cel_charge_elements(struct bt_cel_evaluation *evaluation, const struct bt_cel_list *list)
-{
-	for (uint32_t i = 0; i < list->count; i++) {
-		const struct bt_cel_value *item = &list->items[i];
-		bool is_text = item->kind == BT_CEL_STRING || item->kind == BT_CEL_BYTES;
-		uint64_t units = 1;
-
-		if (is_text && !bt_cel_charge_work(evaluation, (uint64_t)item->text.length + 1)) {
-			return false;
-		}
-		if (item->kind == BT_CEL_STRING) {
-			units = bt_cel_text_length(item->text) / 10;
-		}
-		if (!bt_cel_charge(evaluation, units)) {
-			return false;
-		}
-	}
-	return true;
-}
-
 struct bt_cel_value bt_cel_fn_is_sorted(const struct bt_cel_call *call)
 {
 	struct bt_cel_list list = call->arguments[0].list;

@@ -379,6 +379,46 @@ struct bt_cel_value bt_cel_fn_escape_key(const struct bt_cel_call *call)
 
 /* Regular expressions. Spec: 12b sections 9.1, 9.6 and 13. */
 
+/** Units of work to compile one pattern instruction. Handling one byte is one unit. */
+#define PATTERN_WORK 64
+/** Approximate number of instructions compiled before a pattern is refused as too large. */
+#define REFUSED_PATTERN_SIZE 10000
+
+/**
+ * Compiles a pattern that is not constant. On failure *out_error is the value to return, with
+ * prefix ("Illegal regex: ", or "") before the text of bt_cel_regex_compile.
+ */
+static bool compile_pattern(struct bt_cel_evaluation *evaluation, struct bt_str pattern,
+	const char *prefix, struct bt_cel_regex **out_regex, struct bt_cel_value *out_error)
+{
+	struct berth_error err = BERTH_ERROR_INIT;
+
+	if (!bt_cel_charge_work(evaluation, (uint64_t)pattern.length * PATTERN_WORK)) {
+		*out_error = evaluation->stop;
+		return false;
+	}
+	int code = bt_cel_regex_compile(pattern, out_regex, &err);
+	if (code == BERTH_ERR_TOO_LARGE &&
+		!bt_cel_charge_work(evaluation, (uint64_t)REFUSED_PATTERN_SIZE * PATTERN_WORK)) {
+		berth_error_finish(&err);
+		*out_error = evaluation->stop;
+		return false;
+	}
+	if (code != 0) {
+		*out_error = bt_cel_fail(evaluation, "%s%s", prefix, err.message);
+		berth_error_finish(&err);
+		return false;
+	}
+	/* Charge by program size, because a short pattern may compile to a long program. */
+	if (!bt_cel_charge_work(
+		    evaluation, (uint64_t)bt_cel_regex_size(*out_regex) * PATTERN_WORK)) {
+		bt_cel_regex_destroy(*out_regex);
+		*out_error = evaluation->stop;
+		return false;
+	}
+	return true;
+}
+
 /**
  * Returns the compiled pattern of the call. If the pattern is not constant, *out_made is the
  * result, too, and the caller destroys *out_made. Charges ceil((1 + length) / 10) * ceil(pattern
@@ -401,9 +441,8 @@ static const struct bt_cel_regex *begin_search(const struct bt_cel_call *call, c
 	if (call->regex != NULL) {
 		return call->regex;
 	}
-	return bt_cel_pattern_compile(call->evaluation, pattern, prefix, out_made, out_problem)
-		? *out_made
-		: NULL;
+	return compile_pattern(call->evaluation, pattern, prefix, out_made, out_problem) ? *out_made
+											 : NULL;
 }
 
 struct bt_cel_value bt_cel_fn_matches(const struct bt_cel_call *call)
