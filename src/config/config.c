@@ -57,7 +57,17 @@ struct bt_config *bt_config_create(const struct bt_gates *gates)
 	struct bt_config *config = BT_NEW(struct bt_config);
 	config->ref_count = 1;
 	config->gates = gates != NULL ? *gates : bt_gates_default();
-	config->document = bt_document_initial();
+	/*
+	 * The defaults that must be set before decoding: an explicit zero in the text then replaces
+	 * the default; a default set after decoding would replace the zero.
+	 */
+	config->document = (struct bt_config_document){
+		.parallelism = 16,
+		.leader_election = {.leader_elect = true},
+		.enable_profiling = true,
+		.pod_initial_backoff_seconds = 1,
+		.pod_max_backoff_seconds = 10,
+	};
 	return config;
 }
 

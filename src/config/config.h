@@ -94,7 +94,7 @@ struct bt_config {
 BT_MUST_USE int bt_config_load(struct bt_str json, const struct bt_gates *gates,
 	struct bt_config **out_config, struct berth_error *err);
 /**
- * Creates a configuration with one reference. Its document is bt_document_initial() (default.h).
+ * Creates a configuration with one reference and the defaults that precede the decoding of text.
  * gates are copied; NULL means the defaults of v1.36.
  */
 struct bt_config *bt_config_create(const struct bt_gates *gates);

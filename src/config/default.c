@@ -39,17 +39,6 @@ static const struct default_plugin default_plugins[] = {
 	{BT_STR_INIT("PodGroupPodsCount"), 1, BT_GATE_TOPOLOGY_AWARE_WORKLOAD_SCHEDULING},
 };
 
-struct bt_config_document bt_document_initial(void)
-{
-	return (struct bt_config_document){
-		.parallelism = 16,
-		.leader_election = {.leader_elect = true},
-		.enable_profiling = true,
-		.pod_initial_backoff_seconds = 1,
-		.pod_max_backoff_seconds = 10,
-	};
-}
-
 /* Spec: 10 section 5.7. */
 static void default_i32(struct bt_opt_i32 *field, int32_t value)
 {

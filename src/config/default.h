@@ -7,19 +7,13 @@
 #include "config/schema.h"
 
 /**
- * Returns a document with the defaults that must be set before decoding. An explicit zero in the
- * text then replaces the default; a default set after decoding would replace the zero.
- */
-struct bt_config_document bt_document_initial(void);
-
-/**
  * Sets the fields of a plugin's arguments that the document does not set. args->kind must be set.
  */
 void bt_plugin_args_default(
 	struct bt_plugin_args *args, const struct bt_gates *gates, struct bt_arena *arena);
 
 /**
- * Fills in, after decoding, all defaults that bt_document_initial does not set. Plugin arguments
+ * Fills in, after decoding, all defaults that bt_config_create does not set. Plugin arguments
  * must be decoded already, or have a NULL source.
  *
  * @overridden  gets, profile by profile, the default plugins that the profile lists again
