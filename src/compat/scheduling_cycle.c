@@ -259,19 +259,6 @@ struct berth_status berth_engine_pod_fits_on_node(struct berth_engine *engine,
 	return berth_framework_run_filter_plugins_with_nominated_pods(framework, state, pod, node);
 }
 
-/** Runs the filters for the node in a slot. */
-static struct bt_status check_slot(struct bt_framework *framework, struct bt_cycle_state *cycle,
-	const struct bt_pod_info *pod, uint32_t slot)
-{
-	struct bt_node_info node;
-
-	if (framework->points[BT_POINT_FILTER].entries.count == 0) {
-		return BT_STATUS_OK;
-	}
-	bt_node_info_init(&node, framework->handle.state, slot);
-	return bt_run_filter_with_nominated_pods(framework, cycle, pod, &node);
-}
-
 struct berth_status berth_engine_check_node(struct berth_engine *engine,
 	struct berth_framework *framework, struct berth_cycle_state *state,
 	const struct berth_pod_info *pod, uint32_t index, struct berth_str *out_node_name)
@@ -288,7 +275,13 @@ struct berth_status berth_engine_check_node(struct berth_engine *engine,
 	if (out_node_name != NULL) {
 		*out_node_name = bt_node_table_name(&inside->state->nodes, slot);
 	}
-	return check_slot(profile, cycle, bt_const_pod_info_of(pod), slot);
+	if (profile->points[BT_POINT_FILTER].entries.count == 0) {
+		return BT_STATUS_OK;
+	}
+	struct bt_node_info node;
+
+	bt_node_info_init(&node, profile->handle.state, slot);
+	return bt_run_filter_with_nominated_pods(profile, cycle, bt_const_pod_info_of(pod), &node);
 }
 
 int berth_engine_find_nodes_that_fit(struct berth_engine *engine, struct berth_framework *framework,

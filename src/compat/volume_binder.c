@@ -334,25 +334,6 @@ static int get_pod_volume_claims(struct berth_volume_binder *binder,
 	return BERTH_OK;
 }
 
-/**
- * Returns the internal form of claims. Creates the form if the claims come from the caller and not
- * from this binder.
- */
-static struct bt_pod_volume_claims *claims_of(
-	struct berth_pod_volume_claims *claims, struct bt_arena *arena)
-{
-	if (claims->work == NULL) {
-		struct bt_pod_volume_claims *inside =
-			BT_ARENA_NEW(arena, struct bt_pod_volume_claims);
-
-		inside->bound = bt_lib_claim_list(&claims->bound, arena);
-		inside->delayed = bt_lib_claim_list(&claims->delayed, arena);
-		inside->immediate = bt_lib_claim_list(&claims->immediate, arena);
-		claims->work = inside;
-	}
-	return claims->work;
-}
-
 static int find_pod_volumes(struct berth_volume_binder *binder, const struct berth_pod_info *pod,
 	struct berth_pod_volume_claims *claims, const struct berth_node_info *node,
 	struct berth_arena *arena, struct berth_pod_volumes **out_volumes,
@@ -371,8 +352,17 @@ static int find_pod_volumes(struct berth_volume_binder *binder, const struct ber
 		return bt_error_set(
 			err, BERTH_ERR_NOT_FOUND, "node \"%.*s\" not found", BT_STR_ARG(name));
 	}
+	if (claims->work == NULL) { /* the claims come from the caller, not from this binder */
+		struct bt_pod_volume_claims *made =
+			BT_ARENA_NEW(memory, struct bt_pod_volume_claims);
+
+		made->bound = bt_lib_claim_list(&claims->bound, memory);
+		made->delayed = bt_lib_claim_list(&claims->delayed, memory);
+		made->immediate = bt_lib_claim_list(&claims->immediate, memory);
+		claims->work = made;
+	}
 	int result = own->inside->ops->find_pod_volumes(own->inside, bt_const_pod_info_of(pod),
-		claims_of(claims, memory), view, memory, &inside, &conflicts, err);
+		claims->work, view, memory, &inside, &conflicts, err);
 	if (result != BERTH_OK) {
 		return result;
 	}
