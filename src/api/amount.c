@@ -30,15 +30,10 @@ void bt_amount_append_count(struct bt_strbuf *out, int64_t count)
 	append_grouped(out, take_sign(out, count));
 }
 
-void bt_amount_append_counted(
-	struct bt_strbuf *out, int64_t count, const char *one, const char *many)
-{
-	bt_amount_append_count(out, count);
-	bt_strbuf_append_char(out, ' ');
-	bt_strbuf_append_c(out, count == 1 ? one : many);
-}
-
-void bt_amount_append_cpu(struct bt_strbuf *out, int64_t milli)
+/**
+ * Appends CPUs: "250m" below one, otherwise exact to the millicore: "4", "1.5", "38,563.5".
+ */
+static void append_cpu(struct bt_strbuf *out, int64_t milli)
 {
 	uint64_t size = take_sign(out, milli);
 	uint64_t rest = size % 1000;
@@ -58,7 +53,10 @@ void bt_amount_append_cpu(struct bt_strbuf *out, int64_t milli)
 	}
 }
 
-/** Appends bytes as in "1.5Gi". halves: rounding of the decimal (0 down, 1 to nearest, 2 up). */
+/**
+ * Appends bytes in the largest binary unit that gives at least 1, with one decimal unless the
+ * number is whole: "1.5Gi". halves: rounding of the decimal (0 down, 1 to nearest, 2 up).
+ */
 static void append_bytes(struct bt_strbuf *out, int64_t bytes, uint64_t halves)
 {
 	static const char *const units[] = {"", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"};
@@ -82,16 +80,11 @@ static void append_bytes(struct bt_strbuf *out, int64_t bytes, uint64_t halves)
 	bt_strbuf_append_c(out, units[index]);
 }
 
-void bt_amount_append_bytes(struct bt_strbuf *out, int64_t bytes)
-{
-	append_bytes(out, bytes, 1);
-}
-
 void bt_amount_append_of(struct bt_strbuf *out, struct bt_str resource, int64_t amount,
 	enum bt_amount_rounding rounding)
 {
 	if (bt_str_equal_c(resource, "cpu")) {
-		bt_amount_append_cpu(out, amount);
+		append_cpu(out, amount);
 	} else if (bt_str_equal_c(resource, "memory") ||
 		bt_str_equal_c(resource, "ephemeral-storage") ||
 		bt_str_has_prefix(resource, BT_STR("hugepages-"))) {

@@ -6,20 +6,6 @@
 
 /** Appends a number with separators: "4,812". */
 void bt_amount_append_count(struct bt_strbuf *out, int64_t count);
-/**
- * Appends a number and its noun: "4,812 nodes". one: the noun for a count of 1; many: the noun for
- * other counts.
- */
-void bt_amount_append_counted(
-	struct bt_strbuf *out, int64_t count, const char *one, const char *many);
-/** Appends CPUs: "250m" below one, otherwise exact to the millicore: "4", "1.5", "38,563.5". */
-void bt_amount_append_cpu(struct bt_strbuf *out, int64_t milli);
-/**
- * Appends bytes in the largest binary unit that gives at least 1, with one decimal unless the
- * number is whole: "1.5Gi".
- */
-void bt_amount_append_bytes(struct bt_strbuf *out, int64_t bytes);
-
 /** Rounding of bytes. */
 enum bt_amount_rounding {
 	BT_AMOUNT_NEAREST,
@@ -28,8 +14,9 @@ enum bt_amount_rounding {
 };
 
 /**
- * Appends an amount as people write it for this resource. amount is in millicores for cpu, in bytes
- * for memory and similar resources, and a count for other resources.
+ * Appends an amount as people write it for this resource. amount is in millicores for cpu ("250m",
+ * "1.5"), in bytes for memory and similar resources ("1.5Gi"), and a count for other resources
+ * ("4,812").
  */
 void bt_amount_append_of(struct bt_strbuf *out, struct bt_str resource, int64_t amount,
 	enum bt_amount_rounding rounding);

@@ -231,7 +231,6 @@ void bt_json_begin_member_array(struct bt_json_writer *writer, const char *name)
 void bt_json_write_member(struct bt_json_writer *writer, const char *name, struct bt_str text);
 void bt_json_write_member_c(struct bt_json_writer *writer, const char *name, const char *text);
 void bt_json_write_member_int64(struct bt_json_writer *writer, const char *name, int64_t value);
-void bt_json_write_member_bool(struct bt_json_writer *writer, const char *name, bool value);
 /**
  * Writes a piece of JSON from a template in the language of bt_json_put, without %v, but with %f
  * for a double, and %r for a struct bt_str that is JSON already:

@@ -287,12 +287,6 @@ void bt_json_write_member_int64(struct bt_json_writer *writer, const char *name,
 	bt_json_write_int64(writer, value);
 }
 
-void bt_json_write_member_bool(struct bt_json_writer *writer, const char *name, bool value)
-{
-	bt_json_write_name_c(writer, name);
-	bt_json_write_bool(writer, value);
-}
-
 void bt_json_write_value(struct bt_json_writer *writer, const struct bt_json_value *value)
 {
 	switch (value->type) {

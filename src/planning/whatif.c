@@ -4,6 +4,7 @@
 #include "api/identity.h"
 #include "api/selector.h"
 #include "api/suggest.h"
+#include "api/text_template.h"
 #include "base/printable.h"
 #include "planning/reference.h"
 #include "planning/whatif_private.h"
@@ -355,23 +356,17 @@ int bt_whatif_unknown(const struct bt_whatif *whatif, enum bt_kind kind, struct 
 	}
 	const char *near = bt_manifests_suggest(
 		&whatif->work, kind, &namespace_, name, bt_whatif_is_there, whatif, &arena);
-	int result;
 	if (meant.length == 0 && near != NULL) {
 		bt_printable_append(&meant, bt_str_from(near));
 	}
-	if (meant.length != 0) {
-		result = bt_error_set(err, BERTH_ERR_INVALID,
-			"no such %s is in the input; did you mean %s?", kind_name,
-			bt_strbuf_c(&meant));
-	} else if (count == 0) {
-		result = bt_error_set(err, BERTH_ERR_INVALID,
-			"there is no %s in the input: add the output of \"kubectl get %s -A -o "
-			"yaml\" with -f",
-			kind_name, bt_kind_info(kind)->resource);
-	} else {
-		result = bt_error_set(
-			err, BERTH_ERR_INVALID, "no such %s is in the input", kind_name);
-	}
+	int result = count != 0
+		? bt_text_error(err, BERTH_ERR_INVALID,
+			  "no such %c is in the input[; did you mean %s?]", kind_name,
+			  bt_strbuf_str(&meant))
+		: bt_error_set(err, BERTH_ERR_INVALID,
+			  "there is no %s in the input: add the output of \"kubectl get %s -A -o "
+			  "yaml\" with -f",
+			  kind_name, bt_kind_info(kind)->resource);
 	bt_strbuf_finish(&meant);
 	bt_arena_finish(&arena);
 	return result;

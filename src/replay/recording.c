@@ -530,7 +530,7 @@ int bt_recording_append(struct bt_recording_writer *writer, const struct bt_reco
 		bt_json_write_member_c(&json, "kind", bt_kind_info(line->kind)->name);
 		break;
 	case BT_RECORDING_END:
-		bt_json_write_member_bool(&json, "end", true);
+		bt_json_write(&json, "end: true");
 		break;
 	}
 	bt_json_end_object(&json);

@@ -303,7 +303,7 @@ static void write_device(struct bt_json_writer *writer, const struct device *dev
 		bt_json_write_member(writer, "shareID", result->share_id);
 	}
 	if (result->admin_access.present) {
-		bt_json_write_member_bool(writer, "adminAccess", result->admin_access.value);
+		bt_json_write(writer, "adminAccess: %b", result->admin_access.value);
 	}
 	bt_json_end_object(writer);
 }

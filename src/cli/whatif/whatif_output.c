@@ -194,59 +194,56 @@ static bool write_budgets_table(const struct bt_whatif *whatif, struct bt_strbuf
 
 /** --- nodes --- */
 
-typedef void (*append_amount)(struct bt_strbuf *out, int64_t amount);
-
-static void append_share(struct bt_strbuf *out, struct bt_node_amounts amount)
+/** Append "12%", or "-" if the node has none of the resource. */
+static void append_share(struct bt_strbuf *out, const struct bt_node_amounts *amount)
 {
-	if (amount.allocatable > 0) {
+	if (amount->allocatable > 0) {
 		bt_strbuf_printf(out, "%.0f%%",
-			100.0 * (double)amount.requested / (double)amount.allocatable);
+			100.0 * (double)amount->requested / (double)amount->allocatable);
 	} else {
 		bt_strbuf_append_char(out, '-');
 	}
 }
 
+/** Append "500m of 4", or "-" if the side lacks the node. */
 static void append_side(
-	struct bt_strbuf *out, const struct bt_node_amounts *amount, append_amount append)
+	struct bt_strbuf *out, struct bt_str resource, const struct bt_node_amounts *amount)
 {
 	if (amount == NULL) {
 		bt_strbuf_append_char(out, '-');
-		return;
+	} else {
+		bt_text_append(out, "%a of %a", resource, amount->requested, BT_AMOUNT_NEAREST,
+			resource, amount->allocatable, BT_AMOUNT_NEAREST);
 	}
-	append(out, amount->requested);
-	bt_strbuf_append_c(out, " of ");
-	append(out, amount->allocatable);
 }
 
-/** Append "500m -> 3.5 of 4 (12% -> 88%)"; NULL: the side lacks the node. */
+/**
+ * Append "500m -> 3.5 of 4 (12% -> 88%)", or "500m of 4 -> 500m of 8 (12% -> 6%)"; NULL: the side
+ * lacks the node. resource: "" for a count.
+ */
 static void append_change(struct bt_strbuf *out, const struct bt_node_amounts *before,
-	const struct bt_node_amounts *after, append_amount append, bool shares)
+	const struct bt_node_amounts *after, struct bt_str resource, bool shares)
 {
-	/* Append "500m -> 3.5 of 4" or "500m of 4 -> 500m of 8". */
-	if (before != NULL && after != NULL && before->allocatable == after->allocatable) {
-		if (before->requested != after->requested) {
-			append(out, before->requested);
-			bt_strbuf_append_c(out, " -> ");
-		}
-	} else {
-		append_side(out, before, append);
+	bool is_same_size =
+		before != NULL && after != NULL && before->allocatable == after->allocatable;
+	bool is_same = is_same_size && before->requested == after->requested;
+	if (!is_same_size) {
+		append_side(out, resource, before);
 		bt_strbuf_append_c(out, " -> ");
+	} else if (!is_same) {
+		bt_text_append(out, "%a -> ", resource, before->requested, BT_AMOUNT_NEAREST);
 	}
-	append_side(out, after, append);
+	append_side(out, resource, after);
 	if (!shares) {
 		return;
 	}
-	bool differ = before == NULL || after == NULL || before->requested != after->requested ||
-		before->allocatable != after->allocatable;
 	bt_strbuf_append_c(out, " (");
 	if (before != NULL) {
-		append_share(out, *before);
+		append_share(out, before);
 	}
-	if (before != NULL && after != NULL && differ) {
-		bt_strbuf_append_c(out, " -> ");
-	}
-	if (after != NULL && differ) {
-		append_share(out, *after);
+	if (after != NULL && !is_same) {
+		bt_strbuf_append_c(out, before != NULL ? " -> " : "");
+		append_share(out, after);
 	}
 	bt_strbuf_append_char(out, ')');
 }
@@ -255,37 +252,53 @@ static void append_change(struct bt_strbuf *out, const struct bt_node_amounts *b
 static void add_amounts(struct bt_table *table, const struct bt_whatif_report *report,
 	const struct bt_whatif_node *node)
 {
-	static const append_amount appends[] = {[BT_WHATIF_PODS] = bt_amount_append_count,
-		[BT_WHATIF_CPU] = bt_amount_append_cpu,
-		[BT_WHATIF_MEMORY] = bt_amount_append_bytes};
 	bool had = node == NULL || node->before_slot != BT_SLOT_NONE;
 	bool has = node == NULL || node->after_slot != BT_SLOT_NONE;
 	struct bt_strbuf others = {0};
 	for (uint32_t i = 0; i < report->resources.count; i++) {
+		struct bt_str name = report->resources.items[i].name;
 		struct bt_node_amounts before = bt_whatif_amounts(report, node, i, false);
 		struct bt_node_amounts after = bt_whatif_amounts(report, node, i, true);
-		if (i < BT_ARRAY_LENGTH(appends)) {
-			append_change(&table->text, had ? &before : NULL, has ? &after : NULL,
-				appends[i], i != BT_WHATIF_PODS);
+		if (i <= BT_WHATIF_MEMORY) {
+			append_change(&table->text, had ? &before : NULL, has ? &after : NULL, name,
+				i != BT_WHATIF_PODS);
 			bt_table_end_cell(table);
 		} else if (i >= BT_WHATIF_SCALARS &&
 			(before.requested != 0 || before.allocatable != 0 || after.requested != 0 ||
 				after.allocatable != 0)) {
-			bt_text_append(&others, "%c%s ", others.length != 0 ? ", " : "",
-				report->resources.items[i].name);
-			append_change(&others, &before, &after, bt_amount_append_count, false);
+			bt_text_append(&others, "%c%s ", others.length != 0 ? ", " : "", name);
+			append_change(&others, &before, &after, BT_STR(""), false);
 		}
 	}
 	bt_table_add(table, bt_strbuf_str(&others));
 	bt_strbuf_finish(&others);
 }
 
-static void append_word(struct bt_strbuf *cell, bool holds, const char *word)
+#define CHANGES_MAX 8
+
+/** Lists the changes of the node. Returns their number. */
+static uint32_t list_changes(const struct bt_whatif_node *node, const char *changes[CHANGES_MAX])
 {
-	if (holds) {
-		bt_strbuf_append_c(cell, cell->length != 0 ? ", " : "");
-		bt_strbuf_append_c(cell, word);
+	const struct {
+		bool holds;
+		const char *name;
+	} rows[CHANGES_MAX] = {
+		{node->before_slot == BT_SLOT_NONE, "added"},
+		{node->after_slot == BT_SLOT_NONE, "removed"},
+		{node->cordoned, "cordoned"},
+		{node->uncordoned, "uncordoned"},
+		{node->drained, "drained"},
+		{node->taints, "taints"},
+		{node->labels, "labels"},
+		{node->other, "other"},
+	};
+	uint32_t count = 0;
+	for (uint32_t i = 0; i < CHANGES_MAX; i++) {
+		if (rows[i].holds) {
+			changes[count++] = rows[i].name;
+		}
 	}
+	return count;
 }
 
 static void add_total(struct bt_table *table, const struct bt_whatif_report *report)
@@ -309,27 +322,25 @@ static void write_nodes_table(
 	for (int changed = 1; changed >= 0; changed--) {
 		for (uint32_t i = 0; i < report->nodes.count; i++) {
 			const struct bt_whatif_node *node = &report->nodes.items[i];
-			if ((node->before_slot == BT_SLOT_NONE ||
-				    node->after_slot == BT_SLOT_NONE || node->drained ||
-				    node->cordoned || node->uncordoned || node->taints ||
-				    node->labels || node->other) == (changed == 1) &&
-				(wide || rows < NODE_ROWS_MAX)) {
-				struct bt_strbuf cell = {0};
-				bt_table_add(&table, node->name);
-				append_word(&cell, node->before_slot == BT_SLOT_NONE, "added");
-				append_word(&cell, node->after_slot == BT_SLOT_NONE, "removed");
-				append_word(&cell, node->drained, "drained");
-				append_word(&cell, node->cordoned && !node->drained, "cordoned");
-				append_word(&cell, node->uncordoned, "uncordoned");
-				append_word(&cell, node->taints, "taints");
-				append_word(&cell, node->labels, "labels");
-				append_word(&cell, node->other, "other");
-				bt_table_add(&table,
-					cell.length != 0 ? bt_strbuf_str(&cell) : BT_STR("-"));
-				bt_strbuf_finish(&cell);
-				add_amounts(&table, report, node);
-				rows++;
+			const char *changes[CHANGES_MAX];
+			uint32_t count = list_changes(node, changes);
+			if ((count != 0) != (changed == 1) || (!wide && rows >= NODE_ROWS_MAX)) {
+				continue;
 			}
+			bt_table_add(&table, node->name);
+			bt_strbuf_append_c(&table.text, count == 0 ? "-" : "");
+			bool any = false;
+			for (uint32_t k = 0; k < count; k++) {
+				/* A drain cordons the node. */
+				if (!node->drained || strcmp(changes[k], "cordoned") != 0) {
+					bt_text_append(
+						&table.text, "%c%c", any ? ", " : "", changes[k]);
+					any = true;
+				}
+			}
+			bt_table_end_cell(&table);
+			add_amounts(&table, report, node);
+			rows++;
 		}
 	}
 	add_total(&table, report);
@@ -446,24 +457,11 @@ static void write_json(const void *answer, struct bt_json_writer *writer)
 	for (uint32_t i = 0; i < report->nodes.count; i++) {
 		const struct bt_whatif_node *node = &report->nodes.items[i];
 		bt_json_write(writer, "{name: %s", node->name);
-		const struct {
-			bool holds;
-			const char *name;
-		} rows[] = {
-			{node->before_slot == BT_SLOT_NONE, "added"},
-			{node->after_slot == BT_SLOT_NONE, "removed"},
-			{node->cordoned, "cordoned"},
-			{node->uncordoned, "uncordoned"},
-			{node->drained, "drained"},
-			{node->taints, "taints"},
-			{node->labels, "labels"},
-			{node->other, "other"},
-		};
-		bt_json_begin_member_array(writer, "changes");
-		for (size_t j = 0; j < BT_ARRAY_LENGTH(rows); j++) {
-			if (rows[j].holds) {
-				bt_json_write_c(writer, rows[j].name);
-			}
+		const char *changes[CHANGES_MAX];
+		uint32_t count = list_changes(node, changes);
+		bt_json_write(writer, "changes: [");
+		for (uint32_t k = 0; k < count; k++) {
+			bt_json_write_c(writer, changes[k]);
 		}
 		bt_json_end_array(writer);
 		write_usage(writer, report, node, false);

@@ -32,15 +32,25 @@ START_TEST(test_amount__counts_have_commas)
 }
 END_TEST
 
+static void append_cpu(struct bt_strbuf *out, int64_t milli)
+{
+	bt_amount_append_of(out, BT_STR("cpu"), milli, BT_AMOUNT_NEAREST);
+}
+
 START_TEST(test_amount__cpu)
 {
 	static const struct row rows[] = {{0, "0"}, {1, "1m"}, {250, "250m"}, {999, "999m"},
 		{1000, "1"}, {1500, "1.5"}, {1005, "1.005"}, {2250, "2.25"}, {-250, "-250m"},
 		{-1500, "-1.5"}, {38563500, "38,563.5"}, {INT64_MIN, "-9,223,372,036,854,775.808"}};
 
-	expect_rows(bt_amount_append_cpu, rows, BT_ARRAY_LENGTH(rows));
+	expect_rows(append_cpu, rows, BT_ARRAY_LENGTH(rows));
 }
 END_TEST
+
+static void append_bytes(struct bt_strbuf *out, int64_t bytes)
+{
+	bt_amount_append_of(out, BT_STR("memory"), bytes, BT_AMOUNT_NEAREST);
+}
 
 static void append_bytes_up(struct bt_strbuf *out, int64_t bytes)
 {
@@ -64,7 +74,7 @@ START_TEST(test_amount__bytes)
 	const struct row down[] = {
 		{gib, "1Gi"}, {2 * gib - 1, "1.9Gi"}, {gib - 1, "1023.9Mi"}, {-gib - 1, "-1.1Gi"}};
 
-	expect_rows(bt_amount_append_bytes, nearest, BT_ARRAY_LENGTH(nearest));
+	expect_rows(append_bytes, nearest, BT_ARRAY_LENGTH(nearest));
 	expect_rows(append_bytes_up, up, BT_ARRAY_LENGTH(up));
 	expect_rows(append_bytes_down, down, BT_ARRAY_LENGTH(down));
 }
