@@ -226,16 +226,15 @@ static void advise_affinity(const struct affinity_view *view)
 		struct bt_str selector;
 
 		if (domain == 0) {
-			const struct bt_incoming_term *wanted = &view->data->affinity.items[i];
-			struct bt_str key = wanted->term->topology_key;
+			struct bt_str key = term->term->topology_key;
 			struct bt_str label = {0};
 
 			if (view->advice->hint.length == 0) {
 				bt_advice_hint(view->advice, "lacks label %s", key);
 			}
 			if (!is_hostname(key)) {
-				label = helpful_value(view, wanted->table);
-			} else if (bt_affinity_is_first_of_its_kind(view->data)) {
+				label = helpful_value(view, term->table);
+			} else if (first) {
 				label = bt_node_info_name(view->advice->node);
 			}
 			if (label.length != 0) {

@@ -66,6 +66,10 @@ static const struct bt_node *node_object(void *context, struct bt_str name)
 	if (index == BT_MANIFESTS_NONE) {
 		return NULL;
 	}
+	if (objects->nodes == NULL) {
+		objects->nodes =
+			BT_NEW_ARRAY(const struct bt_node *, objects->cluster->objects.count);
+	}
 	if (objects->nodes[index] == NULL) {
 		const struct bt_manifests_object *object = &objects->cluster->objects.items[index];
 		struct bt_node *node = BT_ARENA_NEW(&objects->arena, struct bt_node);
@@ -174,8 +178,7 @@ static int prepare(const struct options *options, struct bt_simulation *simulati
 static int explain(const struct options *options, struct bt_simulation *simulation,
 	struct bt_explain_report *report, struct bt_strbuf *out, struct berth_error *err)
 {
-	const struct bt_manifests *cluster = simulation->cluster;
-	struct node_objects objects = {.cluster = cluster};
+	struct node_objects objects = {.cluster = simulation->cluster};
 	const struct bt_explain_options explain_options = {
 		.proposals_max = (uint32_t)options->proposals,
 		.preemption = true,
@@ -185,7 +188,6 @@ static int explain(const struct options *options, struct bt_simulation *simulati
 	if (report->in_input) {
 		read_events(&report->events, &options->line.source, &report->pod->metadata);
 	}
-	objects.nodes = BT_NEW_ARRAY(const struct bt_node *, cluster->objects.count);
 	int result =
 		bt_explain(simulation->engine, report->pod, &explain_options, &explanation, err);
 	if (result == 0) {
@@ -275,7 +277,6 @@ static int answer_many(const void *context, struct bt_simulation *simulation, st
 	};
 	simulation->keep_bound = true;
 	int result = bt_simulation_load(simulation, err);
-	objects.nodes = BT_NEW_ARRAY(const struct bt_node *, simulation->cluster->objects.count);
 	if (result == 0 && !options->all) {
 		result = bt_explain_pod_group_write(simulation, &options->reference,
 			&explain_options, options->line.format, out, err);

@@ -316,11 +316,10 @@ static void write_json(const void *answer, struct bt_json_writer *writer)
 	for (uint32_t i = 0; i < explanation->proposals.count; i++) {
 		const struct bt_group_proposal *proposal = &explanation->proposals.items[i];
 		struct bt_strbuf text = {0};
-		bt_json_write(writer, "{type: %c", types[proposal->kind]);
 		bt_group_proposal_append_text(proposal, explanation->stopped, report->nodes, &text);
-		bt_json_write_member(writer, "text", bt_strbuf_str(&text));
+		bt_json_write(writer, "{type: %c, text: %s, changes:", types[proposal->kind],
+			bt_strbuf_str(&text));
 		bt_strbuf_finish(&text);
-		bt_json_write_name_c(writer, "changes");
 		bt_changes_write_json(
 			&proposal->remedies, explanation->stopped, report->nodes, writer);
 		bt_json_write(writer, "count: %u, node: %s, placed: %u}", proposal->count,
