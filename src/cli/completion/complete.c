@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "api/pod.h"
+#include "api/text_template.h"
 #include "base/str.h"
 #include "cli/command.h"
 #include "cli/completion/completion_scripts.h"
@@ -23,7 +24,6 @@ struct bt_complete {
 	const struct bt_command *const *commands;
 	size_t command_count;
 	const struct bt_command *command; /* NULL: the command's name is being typed */
-	struct bt_arguments words;        /* between the command and the current word */
 	const char *current;
 	/* Flags and values found in `words`. */
 	BT_VEC(const struct bt_flag *) given;
@@ -86,13 +86,8 @@ static void complete_offer(struct bt_complete *complete, const struct bt_complet
 	if (candidate.length < length || memcmp(candidate.data, word->text, length) != 0) {
 		return;
 	}
-	bt_strbuf_append_str(&complete->out, word->prefix);
-	bt_strbuf_append_str(&complete->out, candidate);
-	bt_strbuf_append_c(&complete->out, word->suffix != NULL ? word->suffix : "");
-	if (description[0] != '\0') {
-		bt_strbuf_printf(&complete->out, "\t%s", description);
-	}
-	bt_strbuf_append_char(&complete->out, '\n');
+	bt_text_append(&complete->out, "%s%s%c[\t%c]\n", word->prefix, candidate,
+		word->suffix != NULL ? word->suffix : "", description);
 }
 
 /** Offer the names of objects in the files of -f; none if reading the files would take long. */
@@ -125,12 +120,10 @@ static void offer_objects(
 			(given != NULL && !bt_str_equal_c(object->namespace_, given))) {
 			continue;
 		}
+		bool is_default = given != NULL || bt_str_equal_c(object->namespace_, "default");
 		bt_strbuf_reset(&name);
-		if (given == NULL && !bt_str_equal_c(object->namespace_, "default")) {
-			bt_strbuf_append_str(&name, object->namespace_);
-			bt_strbuf_append_char(&name, '/');
-		}
-		bt_strbuf_append_str(&name, object->name);
+		bt_text_append(&name, "[%s/]%s", is_default ? BT_STR("") : object->namespace_,
+			object->name);
 		complete_offer(complete, word, bt_strbuf_str(&name),
 			pod->spec.node_name.length == 0 ? "pod without a node" : "pod on a node");
 	}
@@ -404,9 +397,6 @@ static bool complete_inline_value(struct bt_complete *complete)
 
 static void complete_word(struct bt_complete *complete)
 {
-	for (uint32_t i = 0; i < complete->words.list.count; i++) {
-		take_word(complete, complete->words.list.items[i]);
-	}
 	if (complete->waiting != NULL) {
 		struct bt_complete_word word = {.text = complete->current};
 		if (complete->waiting->value_name != NULL) {
@@ -445,12 +435,12 @@ static void complete_line(struct bt_complete *complete, int argc, char **argv)
 		}
 		return;
 	}
-	for (int i = 1; i < argc - 1; i++) {
-		bt_vec_push(&complete->words.list, argv[i]);
-	}
 	for (size_t i = 0; i < complete->command_count; i++) {
 		if (strcmp(complete->commands[i]->name, argv[0]) == 0) {
 			complete->command = complete->commands[i];
+			for (int k = 1; k < argc - 1; k++) {
+				take_word(complete, argv[k]);
+			}
 			complete_word(complete);
 		}
 	}
@@ -463,7 +453,6 @@ int bt_complete_run(
 	complete_line(&complete, argc, argv);
 	(void)fputs(bt_strbuf_c(&complete.out), stdout); /* main checks the stream */
 	bt_strbuf_finish(&complete.out);
-	bt_vec_finish(&complete.words.list);
 	bt_vec_finish(&complete.files.list);
 	bt_vec_finish(&complete.given);
 	return BT_EXIT_OK;
