@@ -94,14 +94,6 @@ void bt_trace_write_node_amounts(const struct bt_trace_node *node, struct bt_str
 
 /** --- pods --- */
 
-static void write_owner(struct bt_json_writer *json, struct bt_str owner)
-{
-	bt_json_write(json,
-		"ownerReferences: [{apiVersion: 'batch/v1', kind: 'Job', name: %s, uid: %s, "
-		"controller: true}]",
-		owner, owner);
-}
-
 static void write_node_affinity(struct bt_json_writer *json, const struct bt_trace_pod *pod)
 {
 	bt_json_write(json,
@@ -123,16 +115,6 @@ static void write_node_affinity(struct bt_json_writer *json, const struct bt_tra
 	bt_json_write(json, "]}]}}");
 }
 
-static void write_anti_affinity(struct bt_json_writer *json, const struct bt_trace_pod *pod)
-{
-	bt_json_write(json, "podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [");
-	for (uint32_t i = 0; i < pod->apart_count; i++) {
-		bt_json_write(json, "{topologyKey: %c, labelSelector: {matchLabels: {%s: %s}}}",
-			pod->apart_keys[i], pod->apart_label.key, pod->apart_label.value);
-	}
-	bt_json_write(json, "]}");
-}
-
 static void write_containers(struct bt_json_writer *json, const struct bt_trace_pod *pod)
 {
 	bt_json_write(json, "containers: [{name: 'main', resources: {");
@@ -147,7 +129,10 @@ void bt_trace_write_pod(const struct bt_trace_pod *pod, struct bt_strbuf *out)
 	bt_json_write_member_c(&json, "namespace", "default");
 	write_labels(&json, pod->labels, pod->label_count);
 	if (pod->owner.length != 0) {
-		write_owner(&json, pod->owner);
+		bt_json_write(&json,
+			"ownerReferences: [{apiVersion: 'batch/v1', kind: 'Job', name: %s, uid: "
+			"%s, controller: true}]",
+			pod->owner, pod->owner);
 	}
 	bt_json_write(&json, "}, spec: {");
 	write_containers(&json, pod);
@@ -157,7 +142,17 @@ void bt_trace_write_pod(const struct bt_trace_pod *pod, struct bt_strbuf *out)
 			write_node_affinity(&json, pod);
 		}
 		if (pod->apart_count != 0) {
-			write_anti_affinity(&json, pod);
+			bt_json_write(&json,
+				"podAntiAffinity: "
+				"{requiredDuringSchedulingIgnoredDuringExecution: [");
+		}
+		for (uint32_t i = 0; i < pod->apart_count; i++) {
+			bt_json_write(&json,
+				"{topologyKey: %c, labelSelector: {matchLabels: {%s: %s}}}",
+				pod->apart_keys[i], pod->apart_label.key, pod->apart_label.value);
+		}
+		if (pod->apart_count != 0) {
+			bt_json_write(&json, "]}");
 		}
 		bt_json_end_object(&json);
 	}
