@@ -34,23 +34,6 @@ static struct bt_str name_of_copy(struct bt_arena *arena, struct bt_str front, u
 	return (struct bt_str){text, front.length + 1 + length};
 }
 
-/**
- * Returns the uid of the next copy. Skips numbers (runner->next_number) whose uid a pod of the
- * input already has.
- */
-static struct bt_str free_uid(
-	struct bt_capacity_session *session, struct bt_capacity_runner *runner)
-{
-	for (;;) {
-		struct bt_str uid =
-			name_of_copy(&session->copy_arena, runner->uid_front, runner->next_number);
-		if (bt_state_find_pod(session->engine->state, uid) == BT_POD_NONE) {
-			return uid;
-		}
-		runner->next_number++;
-	}
-}
-
 bool bt_capacity_next_copy(
 	struct bt_capacity_session *session, uint32_t index, struct bt_pod *out_copy)
 {
@@ -63,7 +46,15 @@ bool bt_capacity_next_copy(
 		return true;
 	}
 	*out_copy = runner->prototype;
-	out_copy->metadata.uid = free_uid(session, runner);
+	/* Skip numbers whose uid a pod of the input already has. */
+	for (;; runner->next_number++) {
+		out_copy->metadata.uid =
+			name_of_copy(&session->copy_arena, runner->uid_front, runner->next_number);
+		if (bt_state_find_pod(session->engine->state, out_copy->metadata.uid) ==
+			BT_POD_NONE) {
+			break;
+		}
+	}
 	out_copy->metadata.name = name_of_copy(
 		&session->copy_arena, runner->member->spec->name, runner->next_number++);
 	return true;
@@ -182,21 +173,6 @@ static uint64_t version_of_claims(const struct bt_state *state)
 	return state->dra != NULL ? state->dra->claims.version : 0;
 }
 
-/**
- * Tries to place the pod once, and returns whether it was placed. *out_freed: whether the pod found
- * no node, but the attempt released devices of a claim, so that another attempt may succeed.
- */
-static bool try_once(struct bt_capacity_session *session, const struct bt_pod_info *info,
-	struct bt_schedule_result *result, bool *out_freed)
-{
-	struct bt_engine *engine = session->engine;
-	uint64_t version = version_of_claims(engine->state);
-	bt_engine_schedule(engine, result->framework, info, NULL, result);
-	*out_freed = result->outcome == BT_OUTCOME_FIT_ERROR &&
-		version_of_claims(engine->state) != version;
-	return result->outcome == BT_OUTCOME_SCHEDULED && bt_engine_place(engine, info, result);
-}
-
 /** Returns whether a scheduling gate holds the pod back, which stops the member for good. */
 static bool is_gated(struct bt_capacity_session *session, struct bt_capacity_runner *runner,
 	const struct bt_pod_info *info)
@@ -220,9 +196,17 @@ static bool schedule_copy(struct bt_capacity_session *session, struct bt_capacit
 	if (is_gated(session, runner, info)) {
 		return false;
 	}
-	bool freed_claim;
-	for (int i = 0; !try_once(session, info, &result, &freed_claim); i++) {
-		if (!freed_claim || i + 1 == ATTEMPTS_MAX) {
+	struct bt_engine *engine = session->engine;
+	bool is_placed = false;
+	for (int i = 0; !is_placed; i++) {
+		uint64_t version = version_of_claims(engine->state);
+		bt_engine_schedule(engine, runner->framework, info, NULL, &result);
+		is_placed = result.outcome == BT_OUTCOME_SCHEDULED &&
+			bt_engine_place(engine, info, &result);
+		/* An attempt that releases devices of a claim may make the next one succeed. */
+		bool may_retry = result.outcome == BT_OUTCOME_FIT_ERROR &&
+			version_of_claims(engine->state) != version && i + 1 < ATTEMPTS_MAX;
+		if (!is_placed && !may_retry) {
 			stop_with_result(session, runner, &result);
 			return false;
 		}

@@ -346,12 +346,10 @@ static void write_review(struct bt_json_writer *writer, const struct bt_capacity
 		const struct bt_capacity_member *member = &answer->members[i];
 		bool is_mix = answer->member_count > 1;
 		const struct bt_capacity_spec *spec = member->spec;
-		bt_json_write(writer, "{podName: %s, namespace: %s, kind: %c", spec->name,
-			spec->namespace_, bt_kind_info(spec->kind)->name);
-		if (is_mix) {
-			bt_json_write_member_int64(writer, "weight", spec->weight);
-		}
-		bt_json_begin_member_object(writer, "resources");
+		bt_json_write(writer,
+			"{podName: %s, namespace: %s, kind: %c, weight?: %d, resources: {",
+			spec->name, spec->namespace_, bt_kind_info(spec->kind)->name,
+			is_mix ? spec->weight : 0);
 		write_resources(writer, member, true);
 		write_resources(writer, member, false);
 		bt_json_write(writer, "}, nodeSelectors: {");

@@ -702,11 +702,11 @@ static void write_text(const void *answer, bool wide, struct bt_strbuf *out)
 	for (uint32_t i = 0; i < shown; i++) {
 		const struct loss *loss = &losing->losses.items[i];
 		bt_table_add(&table, shown_name(loss));
-		const int64_t numbers[] = {loss->nodes.count, loss->left, loss->pending, loss->lost,
-			loss->preempted, loss->moved};
-		for (size_t k = has_nodes ? 0 : 1; k < BT_ARRAY_LENGTH(numbers); k++) {
-			bt_table_add_cells(&table, "%d", numbers[k]);
+		if (has_nodes) {
+			bt_table_add_cells(&table, "%u", loss->nodes.count);
 		}
+		bt_table_add_cells(&table, "%d\t%d\t%d\t%d\t%d", loss->left, loss->pending,
+			loss->lost, loss->preempted, loss->moved);
 	}
 	bt_table_write(&table, out);
 	if (shown < losing->losses.count) {
