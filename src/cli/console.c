@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/console.h"
 
-#include <stdio.h>
+#include <stdarg.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "base/str.h"
+#include "api/text_template.h"
 
 #define PROGRESS_DELAY_MS 300
 #define PROGRESS_INTERVAL_MS 200
@@ -15,6 +15,17 @@ static int64_t now_ms(void)
 	struct timespec now;
 	(void)clock_gettime(CLOCK_MONOTONIC, &now); /* cannot fail for this clock */
 	return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+void bt_console_print(FILE *stream, const char *template_, ...)
+{
+	struct bt_strbuf text = {0};
+	va_list arguments;
+	va_start(arguments, template_);
+	bt_text_append_list(&text, template_, arguments);
+	va_end(arguments);
+	(void)fputs(bt_strbuf_c(&text), stream);
+	bt_strbuf_finish(&text);
 }
 
 void bt_progress_start(struct bt_progress *progress, const char *what)
@@ -65,8 +76,7 @@ void bt_warnings_take(void *context, const char *line)
 void bt_warnings_end(const struct bt_warnings *warnings)
 {
 	if (warnings->count > BT_WARNINGS_SHOWN) {
-		(void)fprintf(stderr, "berth %s: and %u more warning%s\n", warnings->command,
-			warnings->count - BT_WARNINGS_SHOWN,
-			BT_PLURAL(warnings->count - BT_WARNINGS_SHOWN));
+		bt_console_print(stderr, "berth %c: and %u more {warning|warnings}\n",
+			warnings->command, warnings->count - BT_WARNINGS_SHOWN);
 	}
 }

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_CLI_CONSOLE_H
 #define BT_CLI_CONSOLE_H
-/** Progress and warnings, which commands write to standard error. */
+/** Messages, progress and warnings that commands write. */
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
+
+/** Prints a text from a template (bt_text_append). Write errors are those of the stream. */
+void bt_console_print(FILE *stream, const char *template_, ...);
 
 /**
  * A progress line on standard error. It appears only if the work takes longer than a moment, is

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -79,10 +78,10 @@ static uint64_t print_defects(const struct bt_command *command, const struct bt_
 	for (uint32_t i = 0; i < count; i++) {
 		const struct bt_import_defect *defect = &defects[i];
 		rows += defect->is_row_kept ? 0 : defect->count;
-		(void)fprintf(stderr, "berth %s: warning: %s: %" PRIu64 " row%s %s: %s (line%s ",
-			command->name, defect->path, defect->count, BT_PLURAL(defect->count),
-			defect->is_row_kept ? "used in part" : "left out", defect->reason,
-			BT_PLURAL(defect->count));
+		bt_console_print(stderr,
+			"berth %c: warning: %c: %d {row|rows} %c: %c ({line|lines} ", command->name,
+			defect->path, (int64_t)defect->count,
+			defect->is_row_kept ? "used in part" : "left out", defect->reason);
 		for (uint32_t n = 0; n < defect->count && n < BT_IMPORT_LINES_SHOWN; n++) {
 			(void)fprintf(stderr, "%s%lu", n == 0 ? "" : ", ", defect->lines[n]);
 		}
@@ -224,14 +223,12 @@ static int run(void *context, struct bt_strbuf *answer BT_UNUSED, struct berth_e
 		/* Keep standard output free for the recording. */
 		FILE *out = strcmp(output_path, "-") == 0 ? stderr : stdout;
 		struct bt_import_counts counts = bt_import_count(import);
-		(void)fprintf(out,
-			"%s: objects at the start %" PRIu32 ", arriving pods %" PRIu64
-			", rows left out %" PRIu64,
-			output_path, counts.objects, counts.pods, rows);
-		if (counts.bytes != 0) { /* not a pipe */
-			(void)fprintf(out, ", bytes %" PRIu64, counts.bytes);
-		}
-		(void)fputc('\n', out);
+		/* A pipe has no bytes. */
+		bt_console_print(out,
+			"%c: objects at the start %u, arriving pods %d, rows left out %d[, bytes "
+			"%d]\n",
+			output_path, counts.objects, (int64_t)counts.pods, (int64_t)rows,
+			(int64_t)counts.bytes);
 	}
 	bt_import_destroy(import);
 	return result;

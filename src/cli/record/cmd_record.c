@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -172,21 +171,16 @@ static void print_summary(const char *path, const struct bt_recorder_counts *cou
 {
 	/* Keep standard output free for the recording. */
 	FILE *out = strcmp(path, "-") == 0 ? stderr : stdout;
-	(void)fprintf(out, "%s: %" PRIu32 " object%s, %" PRIu64 " change%s, %" PRIu32 " gap%s",
-		path, counts->objects, BT_PLURAL(counts->objects), counts->changes,
-		BT_PLURAL(counts->changes), counts->gaps, BT_PLURAL(counts->gaps));
-	if (counts->bytes != 0) {
-		uint64_t change_bytes = counts->bytes - counts->start_bytes;
-		(void)fprintf(out, "; %" PRIu64 " bytes", counts->bytes);
-		if (counts->changes != 0) {
-			(void)fprintf(
-				out, ", %" PRIu64 " a change", change_bytes / counts->changes);
-		}
-		if (counts->parts > 1) {
-			(void)fprintf(out, ", in %" PRIu32 " files", counts->parts);
-		}
-	}
-	(void)fputc('\n', out);
+	bool has_bytes = counts->bytes != 0;
+	bool has_changes = has_bytes && counts->changes != 0;
+	uint64_t change_bytes = counts->bytes - counts->start_bytes;
+	bt_console_print(out,
+		"%c: %u {object|objects}, %d {change|changes}, %u {gap|gaps}[; %d bytes]"
+		"[%?, %d a change][, in %u files]\n",
+		path, counts->objects, (int64_t)counts->changes, counts->gaps,
+		(int64_t)counts->bytes, has_changes,
+		has_changes ? (int64_t)(change_bytes / counts->changes) : 0,
+		has_bytes && counts->parts > 1 ? counts->parts : 0);
 }
 
 static int run(void *context, struct bt_strbuf *out BT_UNUSED, struct berth_error *err)

@@ -8,6 +8,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
+#include "api/text_template.h"
 #include "base/error.h"
 #include "base/str.h"
 #include "base/strbuf.h"
@@ -235,10 +236,9 @@ static int run(void *context, struct bt_strbuf *out, struct berth_error *err)
 	}
 	result = write_snapshot(options, cluster, err);
 	if (result == 0 && options->output_path != NULL) {
-		bt_strbuf_printf(out, "%s: %u node%s, %u pod%s, %u object%s in all\n",
-			options->output_path, node_count, BT_PLURAL(node_count), pod_count,
-			BT_PLURAL(pod_count), cluster->objects.count,
-			BT_PLURAL(cluster->objects.count));
+		bt_text_append(out,
+			"%c: %u {node|nodes}, %u {pod|pods}, %u {object|objects} in all\n",
+			options->output_path, node_count, pod_count, cluster->objects.count);
 	}
 	return result;
 }

@@ -188,29 +188,21 @@ static int load_objects(struct up *up, struct berth_error *err)
 	int result = bt_cluster_load(bt_cluster_api(up->cluster), &up->options->files,
 		&up->options->kustomizations, &report, err);
 	if (report.unknown_count != 0) {
-		(void)fprintf(stderr,
-			"berth up: warning: left out %" PRIu64
-			" object%s of kinds that are not served (a CustomResourceDefinition would "
-			"add them): %s\n",
-			report.unknown_count, BT_PLURAL(report.unknown_count),
-			bt_strbuf_c(&report.unknown_kinds));
+		bt_console_print(stderr,
+			"berth up: warning: left out %d {object|objects} of kinds that are not "
+			"served (a CustomResourceDefinition would add them): %s\n",
+			(int64_t)report.unknown_count, bt_strbuf_str(&report.unknown_kinds));
 	}
 	bt_strbuf_finish(&report.unknown_kinds);
 	if (result < 0) {
 		return result;
 	}
-	(void)fprintf(stderr, "berth up: loaded %" PRIu64 " object%s", report.object_count,
-		BT_PLURAL(report.object_count));
-	if (report.namespace_count != 0) {
-		(void)fprintf(stderr, ", made %" PRIu64 " missing namespace%s",
-			report.namespace_count, BT_PLURAL(report.namespace_count));
-	}
-	if (report.orphan_count != 0) {
-		(void)fprintf(stderr,
-			"; %" PRIu64 " with owners that are not among them: references dropped",
-			report.orphan_count);
-	}
-	(void)fputc('\n', stderr);
+	bt_console_print(stderr,
+		"berth up: loaded %d {object|objects}[, made %d missing {namespace|namespaces}][; "
+	        "%d "
+		"with owners that are not among them: references dropped]\n",
+		(int64_t)report.object_count, (int64_t)report.namespace_count,
+		(int64_t)report.orphan_count);
 	return 0;
 }
 
