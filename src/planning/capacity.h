@@ -146,28 +146,23 @@ struct bt_capacity_member {
 	struct bt_arena stop_arena; /* holds the texts of stop */
 };
 
-struct bt_capacity_use {
-	int64_t pods;
-	int64_t cpu_milli;
-	int64_t memory_bytes;
-};
-
-struct bt_capacity_node {
-	struct bt_str name;
-	struct bt_capacity_use before;
-	struct bt_capacity_use after;
-	struct bt_capacity_use allocatable;
-};
-
 /**
- * Amounts of one resource, summed over all nodes. before, after: what the pods request before the
- * first copy and after the last copy.
+ * Amounts of one resource, on a node or summed over all nodes. before, after: what the pods request
+ * before the first copy and after the last copy.
  */
 struct bt_capacity_total {
 	struct bt_str resource;
 	int64_t before;
 	int64_t after;
 	int64_t allocatable;
+};
+
+/** Number of resources whose amounts are kept per node. */
+#define BT_CAPACITY_NODE_RESOURCES 3
+
+struct bt_capacity_node {
+	struct bt_str name;
+	struct bt_capacity_total use[BT_CAPACITY_NODE_RESOURCES]; /* pods, cpu, memory */
 };
 
 struct bt_capacity_answer {

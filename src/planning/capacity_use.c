@@ -431,15 +431,6 @@ void bt_capacity_set_hints(struct bt_capacity_session *session)
 
 /** --- use --- */
 
-static struct bt_capacity_use use_of(const struct bt_node_table *table, uint32_t slot)
-{
-	return (struct bt_capacity_use){
-		.pods = table->pod_count[slot],
-		.cpu_milli = table->requested_cpu_milli[slot],
-		.memory_bytes = table->requested_memory_bytes[slot],
-	};
-}
-
 static void list_total(struct bt_capacity_answer *answer, struct bt_str resource)
 {
 	for (uint32_t i = 0; i < answer->total_count; i++) {
@@ -452,24 +443,16 @@ static void list_total(struct bt_capacity_answer *answer, struct bt_str resource
 	}
 }
 
+static void set_amounts(struct bt_capacity_total *total, struct bt_node_amounts amounts, bool after)
+{
+	*(after ? &total->after : &total->before) = amounts.requested;
+	total->allocatable = amounts.allocatable;
+}
+
 void bt_capacity_measure(struct bt_capacity_session *session, bool after)
 {
 	struct bt_capacity_answer *answer = session->answer;
 	const struct bt_node_table *table = &session->engine->state->nodes;
-	for (uint32_t i = 0; i < answer->node_count; i++) {
-		uint32_t slot = session->slots[i];
-		struct bt_capacity_node *node = &answer->nodes[i];
-		if (after) {
-			node->after = use_of(table, slot);
-			continue;
-		}
-		node->before = use_of(table, slot);
-		node->allocatable = (struct bt_capacity_use){
-			.pods = table->allocatable_pods[slot],
-			.cpu_milli = table->allocatable_cpu_milli[slot],
-			.memory_bytes = table->allocatable_memory_bytes[slot],
-		};
-	}
 	if (!after) {
 		answer->totals = BT_ARENA_NEW_ARRAY(
 			&answer->arena, struct bt_capacity_total, BT_CAPACITY_TOTALS_MAX);
@@ -484,16 +467,19 @@ void bt_capacity_measure(struct bt_capacity_session *session, bool after)
 		}
 	}
 	for (uint32_t i = 0; i < answer->total_count; i++) {
-		struct bt_capacity_total *total = &answer->totals[i];
-		int64_t *requested = after ? &total->after : &total->before;
-		struct bt_amount_columns columns = bt_node_table_columns(table, total->resource);
+		struct bt_str resource = answer->totals[i].resource;
+		struct bt_amount_columns columns = bt_node_table_columns(table, resource);
 		struct bt_node_amounts sum = {0};
 		for (uint32_t k = 0; k < answer->node_count; k++) {
 			struct bt_node_amounts amounts = bt_amounts_at(columns, session->slots[k]);
 			sum.requested = add_clamped(sum.requested, amounts.requested);
 			sum.allocatable = add_clamped(sum.allocatable, amounts.allocatable);
+			if (i < BT_CAPACITY_NODE_RESOURCES) {
+				struct bt_capacity_total *use = &answer->nodes[k].use[i];
+				use->resource = resource;
+				set_amounts(use, amounts, after);
+			}
 		}
-		*requested = sum.requested;
-		total->allocatable = sum.allocatable;
+		set_amounts(&answer->totals[i], sum, after);
 	}
 }

@@ -143,13 +143,6 @@ static int compare_shares(const void *a, const void *b)
 		BT_ORDER(second->copies, first->copies), BT_ORDER(first->node, second->node));
 }
 
-static void add_change(struct bt_table *table, struct bt_str resource, int64_t before,
-	int64_t after, int64_t allocatable)
-{
-	bt_table_add_cells(table, "%a -> %a of %a", resource, before, BT_AMOUNT_NEAREST, resource,
-		after, BT_AMOUNT_NEAREST, resource, allocatable, BT_AMOUNT_NEAREST);
-}
-
 static void write_distribution(const struct bt_capacity_answer *answer,
 	const struct bt_capacity_member *member, bool wide, struct bt_strbuf *out)
 {
@@ -170,13 +163,11 @@ static void write_distribution(const struct bt_capacity_answer *answer,
 	for (uint32_t i = 0; i < shown; i++) {
 		const struct bt_capacity_node *node = &answer->nodes[shares[i].node];
 		bt_table_add_cells(&table, "%p\t%n", node->name, shares[i].copies);
-		if (wide) {
-			add_change(&table, BT_STR("pods"), node->before.pods, node->after.pods,
-				node->allocatable.pods);
-			add_change(&table, BT_STR("cpu"), node->before.cpu_milli,
-				node->after.cpu_milli, node->allocatable.cpu_milli);
-			add_change(&table, BT_STR("memory"), node->before.memory_bytes,
-				node->after.memory_bytes, node->allocatable.memory_bytes);
+		for (uint32_t k = 0; wide && k < BT_CAPACITY_NODE_RESOURCES; k++) {
+			const struct bt_capacity_total *use = &node->use[k];
+			bt_table_add_cells(&table, "%a -> %a of %a", use->resource, use->before,
+				BT_AMOUNT_NEAREST, use->resource, use->after, BT_AMOUNT_NEAREST,
+				use->resource, use->allocatable, BT_AMOUNT_NEAREST);
 		}
 	}
 	if (count != 0) {

@@ -198,9 +198,8 @@ static int load_objects(struct up *up, struct berth_error *err)
 		return result;
 	}
 	bt_console_print(stderr,
-		"berth up: loaded %d {object|objects}[, made %d missing {namespace|namespaces}][; "
-	        "%d "
-		"with owners that are not among them: references dropped]\n",
+		"berth up: loaded %d {object|objects}[, made %d missing {namespace|namespaces}]"
+		"[; %d with owners that are not among them: references dropped]\n",
 		(int64_t)report.object_count, (int64_t)report.namespace_count,
 		(int64_t)report.orphan_count);
 	return 0;
