@@ -433,6 +433,9 @@ class Writer:
             if "'" not in value)
         if "'" not in value:
             value = re.sub(r"\b[0-9]+\b", "%d", value)
+        if value[0] == "=":
+            missing = f"({self.is_set(value[1:])}) && {missing}"
+            value, arguments = "%t", f", {self.find(value[1:])}"
         if value == "now":
             value, arguments = "%s", ", bt_time_text(write->arena, write->now_ns)"
         names = path.split(".")
@@ -501,17 +504,17 @@ def write_rule(tables, message, rules, name, out):
             path, _, most = path.partition(":")
             element = Writer(tables, tables.messages[writer.field(path).message], "at", "element")
             is_unique = any(text.split(" ", 3)[2] == "unique" for _, text in lines)
-            out.write("\t{\n\tstruct bt_text_set seen = {0};\n" if is_unique else "")
-            array = f'bt_json_array_at(object, "{path}")'
+            out.write(f'\t{{\n\tconst struct bt_json_value *list = bt_json_array_at(object, "{path}");\n')
+            out.write("\tstruct bt_text_set seen = {0};\n" if is_unique else "")
             bound = f" && i < {most}" if most else ""
-            out.write(f"\tfor (uint32_t i = 0; i < {array}->count{bound}; i++) {{\n"
-                f"\t\tstruct bt_json_value *element = {array}->elements[i];\n")
+            out.write(f"\tfor (uint32_t i = 0; i < list->count{bound}; i++) {{\n"
+                "\t\tstruct bt_json_value *element = list->elements[i];\n")
             if name != "fill":
                 out.write("\t\tconst struct bt_path *at = "
                     f"BT_PATH_INDEX({writer.path(path)}, i);\n")
             write_lines(tables, element,
                 [(place, text.split(" ", 2)[2]) for place, text in lines], "\t\t", out)
-            out.write("\t}\n" + ("\tbt_text_set_finish(&seen);\n\t}\n" if is_unique else ""))
+            out.write("\t}\n" + ("\tbt_text_set_finish(&seen);\n" if is_unique else "") + "\t}\n")
         except Mistake as mistake:
             tables.complain(lines[0][0], str(mistake))
     out.write("}\n\n")

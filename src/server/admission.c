@@ -490,15 +490,12 @@ static void check_workload(struct bt_admission *admission, const struct bt_json_
 		bt_admission_refuse(admission, "workload \"%.*s\" not found", BT_STR_ARG(name));
 		return;
 	}
-	const struct bt_json_value *templates =
-		bt_json_array_at(workload, "spec.podGroupTemplates");
-	for (uint32_t i = 0; i < templates->count; i++) {
-		if (bt_str_equal(bt_kinds_text(templates->elements[i], "name"), wanted)) {
-			return;
-		}
+	if (bt_json_element_with(
+		    bt_json_array_at(workload, "spec.podGroupTemplates"), "name", wanted) == NULL) {
+		bt_admission_refuse(admission,
+			"workload \"%.*s\" has no pod group template \"%.*s\"", BT_STR_ARG(name),
+			BT_STR_ARG(wanted));
 	}
-	bt_admission_refuse(admission, "workload \"%.*s\" has no pod group template \"%.*s\"",
-		BT_STR_ARG(name), BT_STR_ARG(wanted));
 }
 
 /**

@@ -168,10 +168,8 @@ static bool mount_token(
 	struct bt_arena *arena, struct bt_json_value *container, struct bt_str volume_name)
 {
 	struct bt_json_value *mounts = bt_json_ensure_array(arena, container, "volumeMounts");
-	for (uint32_t i = 0; i < mounts->count; i++) {
-		if (bt_str_equal_c(bt_kinds_text(mounts->elements[i], "mountPath"), TOKEN_PATH)) {
-			return false;
-		}
+	if (bt_json_element_with(mounts, "mountPath", BT_STR(TOKEN_PATH)) != NULL) {
+		return false;
 	}
 	bt_json_append(arena, mounts,
 		bt_json_put(arena, NULL, "{name: %s, readOnly: true, mountPath: %c}", volume_name,

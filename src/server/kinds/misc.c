@@ -202,11 +202,9 @@ static bool has_scope(const struct bt_json_value *spec, const char *name)
 {
 	const struct bt_json_value *expressions =
 		bt_json_array_at(spec, "scopeSelector.matchExpressions");
-	bool found = bt_json_has_text(bt_json_array_at(spec, "scopes"), bt_str_from(name));
-	for (uint32_t i = 0; i < expressions->count && !found; i++) {
-		found = bt_str_equal_c(bt_kinds_text(expressions->elements[i], "scopeName"), name);
-	}
-	return found;
+	struct bt_str scope = bt_str_from(name);
+	return bt_json_has_text(bt_json_array_at(spec, "scopes"), scope) ||
+		bt_json_element_with(expressions, "scopeName", scope) != NULL;
 }
 
 void bt_rule_quota(
@@ -339,13 +337,8 @@ static void default_node(const struct bt_write *write, struct bt_json_value *obj
 	struct bt_arena *arena = write->arena;
 	struct bt_json_value *spec = bt_json_ensure_object(arena, object, "spec");
 	struct bt_json_value *status = bt_json_ensure_object(arena, object, "status");
-	struct bt_json_value *capacity = bt_kinds_object(status, "capacity");
 	struct bt_str cidr = bt_kinds_text(spec, "podCIDR");
-	if (capacity != NULL && bt_json_object_at(status, "allocatable")->count == 0) {
-		bt_json_set_value(
-			arena, status, "allocatable", bt_json_clone(arena, capacity, false));
-	}
-	bt_kinds_round_quantities(arena, capacity);
+	bt_kinds_round_quantities(arena, bt_kinds_object(status, "capacity"));
 	bt_kinds_round_quantities(arena, bt_kinds_object(status, "allocatable"));
 	if (bt_json_array_at(spec, "podCIDRs")->count == 0 && cidr.length != 0) {
 		bt_json_append(arena, bt_json_ensure_array(arena, spec, "podCIDRs"),
