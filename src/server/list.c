@@ -285,7 +285,7 @@ static void set_continue(struct bt_list *list)
 	};
 
 	list->metadata.continue_token = bt_list_token_write(&token, &list->arena);
-	if (list->selection.label_count != 0 || list->selection.field_count != 0 ||
+	if (list->selection.labels.requirement_count != 0 || list->selection.field_count != 0 ||
 		list->selection.key_term_count != 0) {
 		return;
 	}

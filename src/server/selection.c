@@ -6,15 +6,6 @@
 #include "codec/json.h"
 #include "codec/json_edit.h"
 
-/** All requirements on one label, and the label's value in the current object. */
-struct bt_selection_label {
-	struct bt_str key;
-	uint32_t requirement_count;
-	const struct bt_requirement *requirements;
-	bool is_present;
-	struct bt_str value;
-};
-
 /** How the JSON value of a field becomes the text that terms compare. */
 enum bt_selection_form {
 	BT_SELECTION_TEXT,
@@ -31,11 +22,6 @@ struct bt_selection_field {
 	const struct bt_field_term *terms;
 };
 
-enum bt_selection_place {
-	BT_FIELD_OF_KEY,  /* metadata.name, metadata.namespace */
-	BT_FIELD_OF_TEXT, /* out_field has path and form */
-	BT_FIELD_UNKNOWN,
-};
 /**
  * Field labels besides metadata.name and metadata.namespace: spec 14 section 16. Paths are in the
  * stored form; all Events are stored in the form of the core group.
@@ -99,17 +85,18 @@ static bool has_rows(const struct bt_api_resource *resource)
 }
 
 /**
- * Finds where to read the value of a field label. The path of *out_field is a literal, or lives in
- * the arena.
+ * Finds where to read the value of a field label: sets the path of *out_field, which is a literal
+ * or lives in the arena, or leaves it NULL if the value is a part of the key. Returns false if the
+ * resource does not support the label.
  */
-static enum bt_selection_place find_field(const struct bt_api_resource *resource,
-	struct bt_str label, struct bt_arena *arena, struct bt_selection_field *out_field)
+static bool find_field(const struct bt_api_resource *resource, struct bt_str label,
+	struct bt_arena *arena, struct bt_selection_field *out_field)
 {
 	/* Cluster-scoped kinds that have entries in `rows` do not support metadata.namespace. */
 	if (bt_str_equal(label, BT_STR("metadata.name")) ||
 		(bt_str_equal(label, BT_STR("metadata.namespace")) &&
 			(resource->namespaced || !has_rows(resource)))) {
-		return BT_FIELD_OF_KEY;
+		return true;
 	}
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
 		if (is_row_of(&rows[i], resource) &&
@@ -117,7 +104,7 @@ static enum bt_selection_place find_field(const struct bt_api_resource *resource
 			out_field->form = rows[i].form;
 			out_field->path = rows[i].path != NULL ? rows[i].path
 							       : bt_arena_str(arena, label).data;
-			return BT_FIELD_OF_TEXT;
+			return true;
 		}
 	}
 	/* a definition's selectableFields: [{"jsonPath":".spec.color"}] */
@@ -129,10 +116,10 @@ static enum bt_selection_place find_field(const struct bt_api_resource *resource
 		if (path.length > 1 && path.data[0] == '.' &&
 			bt_str_equal(bt_str_sub(path, 1, path.length), label)) {
 			out_field->path = bt_arena_str(arena, label).data;
-			return BT_FIELD_OF_TEXT;
+			return true;
 		}
 	}
-	return BT_FIELD_UNKNOWN;
+	return false;
 }
 
 /** Longest part of an invalid label in a message. */
@@ -158,43 +145,22 @@ static bool fail_unknown(struct bt_failure *out, struct bt_arena *arena,
 
 /* --- reading a text --- */
 
-static bool labels_match(struct bt_selection *selection, struct bt_str text)
+static bool labels_match(struct bt_selection *selection, struct bt_str object)
 {
 	struct bt_json_reader reader;
-	struct bt_str name;
-	int code;
+	struct bt_json_value *labels = NULL;
+	struct bt_str text;
 
-	for (uint32_t i = 0; i < selection->label_count; i++) {
-		selection->labels[i].is_present = false;
+	if (selection->labels.requirement_count == 0) {
+		return true;
 	}
-	bt_json_reader_init(&reader, text);
-	if (selection->label_count != 0 && bt_json_seek(&reader, "metadata.labels")) {
-		BT_JSON_EACH_MEMBER (&reader, &selection->scratch, name, code, NULL) {
-			uint32_t at;
-			BT_LOWER_BOUND(at, selection->label_count, middle,
-				bt_str_compare(selection->labels[middle].key, name) < 0);
-			if (at < selection->label_count &&
-				bt_str_equal(selection->labels[at].key, name)) {
-				struct bt_selection_label *label = &selection->labels[at];
-				label->is_present = true;
-				code = bt_json_read_string(
-					&reader, &selection->scratch, &label->value, NULL, NULL);
-			} else {
-				code = bt_json_skip(&reader, NULL, NULL);
-			}
-		}
+	bt_json_reader_init(&reader, object);
+	if (bt_json_seek(&reader, "metadata.labels") && bt_json_skip(&reader, &text, NULL) == 0 &&
+		bt_json_parse(&selection->scratch, text, false, &labels, NULL) != 0) {
+		labels = NULL;
 	}
-	for (uint32_t i = 0; i < selection->label_count; i++) {
-		const struct bt_selection_label *label = &selection->labels[i];
-		const struct bt_str *value = label->is_present ? &label->value : NULL;
-
-		for (uint32_t k = 0; k < label->requirement_count; k++) {
-			if (!bt_requirement_matches(&label->requirements[k], value)) {
-				return false;
-			}
-		}
-	}
-	return true;
+	struct bt_str_map map = bt_str_map_from_json(&selection->scratch, labels);
+	return bt_selector_matches(&selection->labels, &map);
 }
 
 /** Turns [{"ip":"a"},{"ip":"b"}] into "a,b". */
@@ -245,30 +211,6 @@ static struct bt_str read_field(struct bt_selection *selection,
 						     : BT_STR("");
 }
 
-/* --- label selectors --- */
-
-/** Groups the requirements by key, so that matching reads each label once. */
-static void take_labels(struct bt_selection *selection, const struct bt_selector *selector)
-{
-	uint32_t count = selector->requirement_count;
-
-	if (count == 0) {
-		return;
-	}
-	struct bt_requirement *sorted =
-		BT_ARENA_NEW_ARRAY(&selection->arena, struct bt_requirement, count);
-	memcpy(sorted, selector->requirements, count * sizeof(*sorted));
-	qsort(sorted, count, sizeof(*sorted), bt_str_compare_qsort);
-	selection->labels = BT_ARENA_NEW_ARRAY(&selection->arena, struct bt_selection_label, count);
-	for (uint32_t i = 0; i < count; i++) {
-		if (i == 0 || !bt_str_equal(sorted[i - 1].key, sorted[i].key)) {
-			selection->labels[selection->label_count++] = (struct bt_selection_label){
-				.key = sorted[i].key, .requirements = &sorted[i]};
-		}
-		selection->labels[selection->label_count - 1].requirement_count++;
-	}
-}
-
 /* --- field selectors --- */
 
 /** Applies a term on name or namespace. A term with "=" limits the keys that are searched. */
@@ -301,11 +243,10 @@ static bool parse(struct bt_selection *selection, const struct bt_api_resource *
 	struct bt_failure *out_failure)
 {
 	struct berth_error err = BERTH_ERROR_INIT;
-	struct bt_selector label_selector = {0};
 	struct bt_field_selector field_selector = {0};
 
 	if (bt_selector_parse(bt_arena_str(&selection->arena, labels), &selection->arena,
-		    &label_selector, &err) != 0 ||
+		    &selection->labels, &err) != 0 ||
 		bt_field_selector_parse(bt_arena_str(&selection->arena, fields), &selection->arena,
 			&field_selector, &err) != 0) {
 		(void)bt_fail_bad_request(
@@ -313,7 +254,6 @@ static bool parse(struct bt_selection *selection, const struct bt_api_resource *
 		berth_error_finish(&err);
 		return false;
 	}
-	take_labels(selection, &label_selector);
 	if (field_selector.count == 0) {
 		return true;
 	}
@@ -329,21 +269,19 @@ static bool parse(struct bt_selection *selection, const struct bt_api_resource *
 	for (uint32_t i = 0; i < field_selector.count; i++) {
 		struct bt_selection_field row = {.terms = &terms[i]};
 
-		switch (find_field(resource, terms[i].field, &selection->arena, &row)) {
-		case BT_FIELD_OF_KEY:
-			key_terms[selection->key_term_count++] = terms[i];
-			take_key_term(selection, resource, &terms[i]);
-			break;
-		case BT_FIELD_OF_TEXT:
-			/* Terms are sorted by field. */
-			if (i == 0 || !bt_str_equal(terms[i - 1].field, terms[i].field)) {
-				selection->fields[selection->field_count++] = row;
-			}
-			selection->fields[selection->field_count - 1].term_count++;
-			break;
-		case BT_FIELD_UNKNOWN:
+		if (!find_field(resource, terms[i].field, &selection->arena, &row)) {
 			return fail_unknown(out_failure, failure_arena, resource, terms[i].field);
 		}
+		if (row.path == NULL) {
+			key_terms[selection->key_term_count++] = terms[i];
+			take_key_term(selection, resource, &terms[i]);
+			continue;
+		}
+		/* Terms are sorted by field. */
+		if (i == 0 || !bt_str_equal(terms[i - 1].field, terms[i].field)) {
+			selection->fields[selection->field_count++] = row;
+		}
+		selection->fields[selection->field_count - 1].term_count++;
 	}
 	selection->key_terms = key_terms;
 	return true;
@@ -398,9 +336,6 @@ bool bt_selection_matches(struct bt_selection *selection, const struct bt_stored
 			    term, is_name ? bt_key_name(key) : bt_key_namespace(key))) {
 			return false;
 		}
-	}
-	if (selection->label_count == 0 && selection->field_count == 0) {
-		return true;
 	}
 	bt_arena_reset(&selection->scratch);
 	struct bt_str text = bt_stored_text(stored);

@@ -14,7 +14,6 @@
 #include "server/resource.h"
 #include "server/store.h"
 
-struct bt_selection_label;
 struct bt_selection_field;
 
 /** Owns its texts. All-zero memory selects every object. */
@@ -24,8 +23,7 @@ struct bt_selection {
 	struct bt_str prefix;    /* prefix of the keys: "" or "namespace/" */
 	struct bt_str name;      /* absent, or the only name that can match */
 	bool nothing;            /* no object can match */
-	uint32_t label_count;    /* distinct keys, ascending */
-	struct bt_selection_label *labels;
+	struct bt_selector labels;
 	uint32_t field_count; /* distinct paths that need the text */
 	struct bt_selection_field *fields;
 	/* Terms on name and namespace, which are checked on the key. */

@@ -249,7 +249,7 @@ START_TEST(test_selection__namespace_and_prefix)
 
 	ck_assert(bt_selection_parse(
 		&selection, &pods, BT_STR("d"), BT_STR(""), BT_STR(""), &arena, &failure));
-	ck_assert_uint_eq(selection.label_count + selection.field_count, 0);
+	ck_assert_uint_eq(selection.labels.requirement_count + selection.field_count, 0);
 	ck_assert(bt_str_equal(selection.prefix, BT_STR("d/")));
 	bt_selection_finish(&selection);
 	ck_assert(bt_selection_parse(&selection, &pods, BT_STR(""), BT_STR(""),
