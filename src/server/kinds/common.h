@@ -120,12 +120,9 @@ void bt_kinds_check_labels(struct bt_field_errors *errors, const struct bt_path 
 /** Adds the errors of a key that is not a qualified name. */
 void bt_kinds_check_label_key(
 	struct bt_field_errors *errors, const struct bt_path *place, struct bt_str key);
-/**
- * Checks operator, number of values and key of a selector requirement. `compares`: the operators Gt
- * and Lt are allowed.
- */
-void bt_kinds_check_requirement(struct bt_field_errors *errors, const struct bt_path *place,
-	const struct bt_json_value *requirement, bool compares);
+/** Adds the errors of a text that cannot be the value of a label. */
+void bt_kinds_check_label_value(
+	struct bt_field_errors *errors, const struct bt_path *place, struct bt_str value);
 /** Returns whether a label selector matches these labels (selector NULL: never; empty: always). */
 bool bt_kinds_selector_matches(
 	const struct bt_json_value *selector, const struct bt_json_value *labels);

@@ -128,7 +128,7 @@ void bt_kinds_check_label_key(
 	}
 }
 
-static void check_label_value(
+void bt_kinds_check_label_value(
 	struct bt_field_errors *errors, const struct bt_path *place, struct bt_str value)
 {
 	struct bt_error_list list = {0};
@@ -159,7 +159,7 @@ void bt_kinds_check_labels(struct bt_field_errors *errors, const struct bt_path 
 	for (uint32_t i = 0; i < labels->count; i++) {
 		bt_kinds_check_label_key(errors, place, sorted[i].name);
 		if (sorted[i].value->type == BT_JSON_STRING) {
-			check_label_value(errors, place, sorted[i].value->text);
+			bt_kinds_check_label_value(errors, place, sorted[i].value->text);
 		}
 	}
 }
@@ -245,55 +245,6 @@ void bt_kinds_check_metadata(struct bt_field_errors *errors, const struct bt_pat
 				bt_json_new_str(errors->arena, operation),
 				"must be `Apply` or `Update`");
 		}
-	}
-}
-
-void bt_kinds_check_requirement(struct bt_field_errors *errors, const struct bt_path *place,
-	const struct bt_json_value *requirement, bool compares)
-{
-	struct bt_str operator_ = bt_kinds_text(requirement, "operator");
-	const struct bt_json_value *values = bt_json_array_at(requirement, "values");
-	const struct bt_path *values_place = BT_PATH_NAME(place, "values");
-	int64_t number;
-	if (bt_str_equal_c(operator_, "In") || bt_str_equal_c(operator_, "NotIn")) {
-		if (values->count == 0) {
-			bt_kinds_error(errors, BT_FIELD_REQUIRED, values_place, NULL,
-				"must be specified when `operator` is 'In' or 'NotIn'");
-		}
-	} else if (bt_str_equal_c(operator_, "Exists") ||
-		bt_str_equal_c(operator_, "DoesNotExist")) {
-		if (values->count != 0) {
-			bt_kinds_error(errors, BT_FIELD_FORBIDDEN, values_place, NULL,
-				"may not be specified when `operator` is 'Exists' or "
-				"'DoesNotExist'");
-		}
-	} else if (compares &&
-		(bt_str_equal_c(operator_, "Gt") || bt_str_equal_c(operator_, "Lt"))) {
-		if (values->count != 1) {
-			bt_kinds_error(errors, BT_FIELD_REQUIRED, values_place, NULL,
-				"must be specified single value when `operator` is 'Lt' or 'Gt'");
-		} else if (!bt_str_parse_int64(values->elements[0]->text, &number)) {
-			bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_INDEX(values_place, 0),
-				values->elements[0], "must be an integer");
-		}
-	} else {
-		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(place, "operator"),
-			bt_json_new_str(errors->arena, operator_), "not a valid selector operator");
-	}
-	bt_kinds_check_label_key(
-		errors, BT_PATH_NAME(place, "key"), bt_kinds_text(requirement, "key"));
-}
-
-void bt_rule_selector_requirement(struct bt_check *check, const struct bt_path *place,
-	const struct bt_json_value *requirement)
-{
-	struct bt_field_errors *errors = check->errors;
-	const struct bt_json_value *values = bt_json_array_at(requirement, "values");
-	const struct bt_path *values_place = BT_PATH_NAME(place, "values");
-	bt_kinds_check_requirement(errors, place, requirement, false);
-	for (uint32_t i = 0; i < values->count; i++) {
-		check_label_value(
-			errors, BT_PATH_INDEX(values_place, i), values->elements[i]->text);
 	}
 }
 

@@ -3,12 +3,6 @@
 #include "server/kinds/common.h"
 /* Validation of the fields that the scheduler reads. Spec: 14b section 5. */
 
-void bt_rule_node_requirement(struct bt_check *check, const struct bt_path *place,
-	const struct bt_json_value *requirement)
-{
-	bt_kinds_check_requirement(check->errors, place, requirement, true);
-}
-
 void bt_rule_pod_affinity_keys(
 	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *term)
 {
