@@ -506,7 +506,8 @@ def write_rule(tables, message, rules, name, out):
             path, _, most = path.partition(":")
             element = Writer(tables, tables.messages[writer.field(path).message], "at", "element")
             is_unique = any(text.split(" ", 3)[2] == "unique" for _, text in lines)
-            out.write(f'\t{{\n\tconst struct bt_json_value *list = bt_json_array_at(object, "{path}");\n')
+            out.write("\t{\n\tconst struct bt_json_value *list = "
+                f'bt_json_array_at(object, "{path}");\n')
             out.write("\tstruct bt_text_set seen = {0};\n" if is_unique else "")
             bound = f" && i < {most}" if most else ""
             out.write(f"\tfor (uint32_t i = 0; i < list->count{bound}; i++) {{\n"
@@ -516,7 +517,8 @@ def write_rule(tables, message, rules, name, out):
                     f"BT_PATH_INDEX({writer.path(path)}, i);\n")
             write_lines(tables, element,
                 [(place, text.split(" ", 2)[2]) for place, text in lines], "\t\t", out)
-            out.write("\t}\n" + ("\tbt_text_set_finish(&seen);\n" if is_unique else "") + "\t}\n")
+            end = "\tbt_text_set_finish(&seen);\n" if is_unique else ""
+            out.write(f"\t}}\n{end}\t}}\n")
         except Mistake as mistake:
             tables.complain(lines[0][0], str(mistake))
     out.write("}\n\n")

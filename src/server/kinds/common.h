@@ -18,14 +18,14 @@
 BT_PRINTF(5, 6)
 void bt_kinds_error(struct bt_field_errors *errors, enum bt_field_error_type type,
 	const struct bt_path *place, const struct bt_json_value *value, const char *format, ...);
-/** An error of an object that may be there. */
+/** An error that an object may have. */
 struct bt_kinds_problem {
 	bool is_there;
 	enum bt_field_error_type type;
 	const char *path; /* in the object; NULL: the object itself */
 	const char *text;
 };
-/** Adds the errors that are there; "Invalid value" shows the value at the path. */
+/** Adds the errors that the object has; "Invalid value" shows the value at the path. */
 void bt_kinds_add_problems(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *object, const struct bt_kinds_problem *problems, size_t count);
 /** Adds "Required value". */
@@ -86,8 +86,8 @@ bool bt_kinds_is_label(struct bt_str name);
 /** Returns whether the name is a DNS subdomain (RFC 1123). */
 bool bt_kinds_is_subdomain(struct bt_str name);
 /**
- * Returns whether the text has only letters, separators and, after the first byte, digits. "" has
- * none.
+ * Returns whether the text has only letters, separators and, except at its start, digits. True for
+ * "".
  */
 bool bt_kinds_is_identifier(struct bt_str text, char separator);
 /** Returns whether the domain is k8s.io or kubernetes.io, or below one of these. */
@@ -96,8 +96,9 @@ bool bt_kinds_is_kubernetes_domain(struct bt_str domain);
 bool bt_kinds_is_webhook_name(struct bt_str name);
 /** Returns whether the name consists of DNS subdomains separated by slashes. */
 bool bt_kinds_is_pool_name(struct bt_str name);
+/** Returns whether the text is an IPv4 address, or an IPv6 address without zone. */
 bool bt_kinds_is_ip(struct bt_str text);
-/** Ignores white space around the network. */
+/** Returns whether the text is a network such as 10.0.0.0/8; ignores white space around it. */
 bool bt_kinds_is_cidr(struct bt_str text);
 /** Checks the name of an attribute, capacity or counter: [domain/]identifier. */
 void bt_kinds_check_device_name(struct bt_field_errors *errors, const struct bt_path *place,
@@ -111,7 +112,7 @@ void bt_kinds_check_metadata(struct bt_field_errors *errors, const struct bt_pat
 /** Checks a name by the rule. Ignores NULL and values that are not texts. */
 void bt_kinds_check_name(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *value, enum bt_name_rule rule);
-/** Checks a domain without this prefix and suffix, which the text may have. */
+/** Checks that the text is a DNS subdomain, without the prefix and the suffix if it has them. */
 void bt_kinds_check_domain(struct bt_field_errors *errors, const struct bt_path *place,
 	struct bt_str text, const char *prefix, const char *suffix);
 /** Checks keys and values of a map of labels. */
@@ -234,6 +235,7 @@ struct bt_json_value *bt_kinds_quantity_value(
 	const struct bt_quantity *quantity, struct bt_arena *arena);
 /** Rounds every quantity of a resource list up to a multiple of 1/1000. */
 void bt_kinds_round_quantities(struct bt_arena *arena, struct bt_json_value *map);
+
 /** --- pods and their templates --- */
 
 /**

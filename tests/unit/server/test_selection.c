@@ -226,7 +226,8 @@ END_TEST
 
 START_TEST(test_selection__custom_selectable_fields)
 {
-	static const char version[] = "{\"selectableFields\":[{\"jsonPath\":\".spec.a.color\"}]}";
+	static const char version[] = "{\"selectableFields\":[{\"jsonPath\":\".spec.a.color\"},"
+				      "{\"jsonPath\":\".a.b.c.d.e.f.g.h.i\"}]}";
 	struct bt_api_resource custom = {.group = "x.io", .name = "things", .namespaced = true};
 	struct bt_arena arena = {0};
 	struct bt_json_value *value;
@@ -236,6 +237,8 @@ START_TEST(test_selection__custom_selectable_fields)
 	ck_assert(matches(
 		&custom, NULL, "spec.a.color=red", "d/t", "{'spec':{'a':{'color':'red'}}}"));
 	ck_assert(!matches(&custom, NULL, "spec.a.color=red", "d/t", "{'spec':{'color':'red'}}"));
+	ck_assert(matches(&custom, NULL, "a.b.c.d.e.f.g.h.i=1", "d/t",
+		"{'a':{'b':{'c':{'d':{'e':{'f':{'g':{'h':{'i':1}}}}}}}}}"));
 	expect_failure(&custom, NULL, "spec.b=red", "field label not supported: spec.b");
 	bt_arena_finish(&arena);
 }
