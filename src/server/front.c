@@ -160,10 +160,9 @@ bool bt_front_refuse_further(struct bt_front_call *call)
 	if (bt_watchers_count(call->front->watchers) < call->front->watches_max) {
 		return false;
 	}
-	(void)bt_fail(&call->failure, &call->arena, 429, "TooManyRequests",
-		"Too many requests, please try again later.");
+	(void)bt_front_fail(
+		call, 429, "TooManyRequests", "Too many requests, please try again later.");
 	call->failure.retry_after_seconds = 1;
-	bt_front_send_failure(call);
 	return true;
 }
 
@@ -305,15 +304,12 @@ struct bt_front_call *bt_front_begin(struct bt_front *front, struct bt_http_exch
 	bt_query_parse(request->query, &call->arena, &call->query);
 	call->encoding.pretty = needs_indent(call);
 	bt_route_parse(bt_api_resources(front->api), request->path, &call->arena, &call->route);
-	if (front->failed) {
-		(void)bt_front_fail(call, 500, "InternalError", STORE_FAILED);
+	bool is_served = front->failed ? bt_front_fail(call, 500, "InternalError", STORE_FAILED)
+				       : bt_front_identify(call) && bt_front_authorize(call) &&
+			(call->route.kind == BT_ROUTE_RESOURCE ? bt_front_call_resource(call)
+							       : bt_front_page(call));
+	if (!is_served) {
 		bt_front_send_failure(call);
-	} else if (!bt_front_identify(call)) {
-		bt_front_send_failure(call);
-	} else if (call->route.kind == BT_ROUTE_RESOURCE) {
-		bt_front_call_resource(call);
-	} else {
-		bt_front_page(call);
 	}
 	return call;
 }

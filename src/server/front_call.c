@@ -482,11 +482,9 @@ static void open_watch(void *context)
 	struct bt_watch *watch;
 	struct bt_list_request request = list_request(call);
 	call->wait = NULL;
-	if (bt_front_refuse_further(call)) {
-		return;
-	}
-	if (!bt_watch_open(
-		    &request, bt_loop_now_ns(front->loop), &call->arena, &watch, &call->failure)) {
+	if (bt_front_refuse_further(call) ||
+		!bt_watch_open(&request, bt_loop_now_ns(front->loop), &call->arena, &watch,
+			&call->failure)) {
 		bt_front_send_failure(call);
 		return;
 	}
@@ -514,8 +512,7 @@ static bool choose_encoding(struct bt_front_call *call)
 			&call->query, &call->arena, &call->encoding.include_object, &call->failure);
 }
 
-/** Performs the request and answers it, now or later; false: sets call->failure. */
-static bool serve(struct bt_front_call *call)
+bool bt_front_call_resource(struct bt_front_call *call)
 {
 	const struct bt_route *route = &call->route;
 	const struct bt_api *api = call->front->api;
@@ -523,9 +520,6 @@ static bool serve(struct bt_front_call *call)
 	enum bt_body_media media;
 	struct bt_json_value *options;
 	bool has_verb = bt_route_verb(route, call->request.method, call->query.watch, &call->verb);
-	if (!bt_front_authorize(call)) {
-		return false;
-	}
 	if (!has_verb) {
 		return bt_front_fail(call, 405, "MethodNotAllowed",
 			"the server does not allow this method on the requested resource");
@@ -547,8 +541,7 @@ static bool serve(struct bt_front_call *call)
 	if (route->subresource == BT_SUBRESOURCE_LOG || route->subresource == BT_SUBRESOURCE_EXEC ||
 		route->subresource == BT_SUBRESOURCE_ATTACH ||
 		route->subresource == BT_SUBRESOURCE_PORT_FORWARD) {
-		bt_front_connect(call);
-		return true;
+		return bt_front_connect(call);
 	}
 	switch (call->verb) {
 	case BT_VERB_GET:
@@ -600,11 +593,4 @@ static bool serve(struct bt_front_call *call)
 	}
 	BT_ASSERT(false);
 	return false;
-}
-
-void bt_front_call_resource(struct bt_front_call *call)
-{
-	if (!serve(call)) {
-		bt_front_send_failure(call);
-	}
 }

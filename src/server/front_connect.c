@@ -165,7 +165,7 @@ static bool check_upgrade(struct bt_front_call *call, const char **out_protocol)
 	return false;
 }
 
-void bt_front_connect(struct bt_front_call *call)
+bool bt_front_connect(struct bt_front_call *call)
 {
 	struct bt_front *front = call->front;
 	bool is_log = call->api.subresource == BT_SUBRESOURCE_LOG;
@@ -175,16 +175,15 @@ void bt_front_connect(struct bt_front_call *call)
 	bt_api_perform(front->api, &call->api, &call->arena, &answer);
 	call->failure = answer.failure;
 	if (call->failure.code != 0 || (!is_log && !check_upgrade(call, &protocol))) {
-		bt_front_send_failure(call);
-		return;
+		return false;
 	}
 	bool follows = answer.runs_on && (!is_log || call->query.connect.follow);
 	if (is_log && !follows) {
 		bt_front_send_text(call, answer.code, answer.text.data);
-		return;
+		return true;
 	}
 	if (bt_front_refuse_further(call)) {
-		return;
+		return false;
 	}
 	struct connection *connection = BT_NEW(struct connection);
 	*connection = (struct connection){
@@ -205,4 +204,5 @@ void bt_front_connect(struct bt_front_call *call)
 	} else {
 		bt_front_send_websocket(call, protocol, &stream);
 	}
+	return true;
 }

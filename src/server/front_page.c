@@ -233,30 +233,31 @@ static bool add_externals(struct values *values)
 	return true;
 }
 
-/**
- * Serves a metric of custom.metrics.k8s.io or external.metrics.k8s.io.
- */
-static void send_custom_metrics(struct bt_front_call *call)
+static bool add_metrics(struct values *values)
+{
+	const struct bt_front_call *call = values->call;
+	if (is_external(&call->route)) {
+		return add_externals(values);
+	}
+	return parse_selector(
+		       values->call, call->query.metric_label_selector, &values->metric_selector) &&
+		(bt_str_equal_c(call->route.name, "*") ? add_selected(values) : add_named(values));
+}
+
+/** Serves a metric; false: sets call->failure. */
+static bool send_custom_metrics(struct bt_front_call *call)
 {
 	const struct bt_route *route = &call->route;
 	struct bt_arena *arena = &call->arena;
 	struct values values = {.call = call, .items = bt_json_new(arena, BT_JSON_ARRAY)};
-	bool is_done = false;
 
 	if (!bt_accept_document(bt_front_find_header(call, "Accept"), &call->encoding, NULL)) {
-		(void)bt_front_fail(call, 406, "NotAcceptable",
+		return bt_front_fail(call, 406, "NotAcceptable",
 			"only the following media types are accepted: application/json, "
 			"application/yaml");
-	} else if (is_external(route)) {
-		is_done = add_externals(&values);
-	} else if (parse_selector(
-			   call, call->query.metric_label_selector, &values.metric_selector)) {
-		is_done = bt_str_equal_c(route->name, "*") ? add_selected(&values)
-							   : add_named(&values);
 	}
-	if (!is_done) {
-		bt_front_send_failure(call);
-		return;
+	if (!add_metrics(&values)) {
+		return false;
 	}
 	bt_front_send_document(call, 200,
 		bt_json_put(arena, NULL, "{kind: %c, apiVersion: %s, metadata: {}, items: %v}",
@@ -264,6 +265,7 @@ static void send_custom_metrics(struct bt_front_call *call)
 			bt_arena_printf(arena, "%.*s/%.*s", BT_STR_ARG(route->group),
 				BT_STR_ARG(route->version)),
 			values.items));
+	return true;
 }
 
 static void send_health(struct bt_front_call *call)
@@ -281,149 +283,130 @@ static void send_health(struct bt_front_call *call)
 	bt_front_send_text(call, is_ok ? 200 : 500, text.data);
 }
 
-static void refuse_accept(struct bt_front_call *call)
+static void send_aggregated(struct bt_front_call *call, enum bt_discovery_form form)
 {
-	(void)bt_front_fail(call, 406, "NotAcceptable",
-		"only the following media types are accepted: application/json, application/yaml, "
-		"application/vnd.kubernetes.protobuf");
-	bt_front_send_failure(call);
+	char hash[BT_OPENAPI_HASH_BYTES];
+	(void)bt_encode_document(&call->encoding,
+		bt_discovery_aggregated(bt_api_resources(call->front->api),
+			call->route.kind == BT_ROUTE_CORE, form, &call->arena),
+		&call->body); /* the encoding is always JSON here */
+	bt_openapi_hash(bt_strbuf_str(&call->body), hash);
+	call->cache_control = "public";
+	if (send_if_changed(call, hash)) {
+		bt_front_send(call, 200,
+			form == BT_DISCOVERY_V2 ? "application/json;g=apidiscovery.k8s.io;v=v2;"
+						  "as=APIGroupDiscoveryList"
+						: "application/json;g=apidiscovery.k8s.io;"
+						  "v=v2beta1;as=APIGroupDiscoveryList");
+	}
 }
 
-static void send_groups(struct bt_front_call *call, bool is_core)
-{
-	const struct bt_resources *resources = bt_api_resources(call->front->api);
-	enum bt_discovery_form form;
-	if (!bt_accept_document(bt_front_find_header(call, "Accept"), &call->encoding, &form)) {
-		refuse_accept(call);
-		return;
-	}
-	if (form != BT_DISCOVERY_LEGACY) {
-		char hash[BT_OPENAPI_HASH_BYTES];
-		(void)bt_encode_document(&call->encoding,
-			bt_discovery_aggregated(resources, is_core, form, &call->arena),
-			&call->body); /* the encoding is always JSON here */
-		bt_openapi_hash(bt_strbuf_str(&call->body), hash);
-		call->cache_control = "public";
-		bt_front_header(call, "Vary", BT_STR("Accept"));
-		if (send_if_changed(call, hash)) {
-			bt_front_send(call, 200,
-				form == BT_DISCOVERY_V2
-					? "application/json;g=apidiscovery.k8s.io;v=v2;"
-					  "as=APIGroupDiscoveryList"
-					: "application/json;g=apidiscovery.k8s.io;v=v2beta1;"
-					  "as=APIGroupDiscoveryList");
-		}
-		return;
-	}
-	struct bt_str host = bt_front_find_header(call, "Host");
-	bt_front_header(call, "Vary", BT_STR("Accept"));
-	bt_front_send_document(call, 200,
-		is_core ? bt_discovery_core(host, &call->arena)
-			: bt_discovery_groups(resources, &call->arena));
-}
-
-static void send_discovery(struct bt_front_call *call)
+static bool send_discovery(struct bt_front_call *call)
 {
 	const struct bt_route *route = &call->route;
 	const struct bt_resources *resources = bt_api_resources(call->front->api);
 	struct bt_arena *arena = &call->arena;
-	if (!bt_accept_document(bt_front_find_header(call, "Accept"), &call->encoding, NULL)) {
-		refuse_accept(call);
-		return;
+	bool has_forms = route->kind == BT_ROUTE_CORE || route->kind == BT_ROUTE_GROUPS;
+	enum bt_discovery_form form = BT_DISCOVERY_LEGACY;
+	const struct bt_json_value *document;
+	if (!bt_accept_document(bt_front_find_header(call, "Accept"), &call->encoding,
+		    has_forms ? &form : NULL)) {
+		return bt_front_fail(call, 406, "NotAcceptable",
+			"only the following media types are accepted: application/json, "
+			"application/yaml, application/vnd.kubernetes.protobuf");
 	}
-	const struct bt_json_value *document = route->kind == BT_ROUTE_ROOT
-		? bt_discovery_paths(resources, arena)
-		: route->kind == BT_ROUTE_VERSION
-		? bt_json_put(arena, NULL,
-			  "{major: '1', minor: '36', gitVersion: 'v1.36.2', gitCommit: 'berth',"
-			  " gitTreeState: 'clean', buildDate: '2026-01-01T00:00:00Z',"
-			  " goVersion: 'none', compiler: 'none', platform: 'linux/amd64'}")
-		: route->kind == BT_ROUTE_GROUP
-		? bt_discovery_group(resources, route->group, arena)
-		: bt_discovery_resources(resources, route->group, route->version, arena);
+	if (has_forms) {
+		bt_front_header(call, "Vary", BT_STR("Accept"));
+	}
+	if (form != BT_DISCOVERY_LEGACY) {
+		send_aggregated(call, form);
+		return true;
+	}
+	if (route->kind == BT_ROUTE_ROOT) {
+		document = bt_discovery_paths(resources, arena);
+	} else if (route->kind == BT_ROUTE_VERSION) {
+		document = bt_json_put(arena, NULL,
+			"{major: '1', minor: '36', gitVersion: 'v1.36.2', gitCommit: 'berth',"
+			" gitTreeState: 'clean', buildDate: '2026-01-01T00:00:00Z',"
+			" goVersion: 'none', compiler: 'none', platform: 'linux/amd64'}");
+	} else if (route->kind == BT_ROUTE_CORE) {
+		document = bt_discovery_core(bt_front_find_header(call, "Host"), arena);
+	} else if (route->kind == BT_ROUTE_GROUPS) {
+		document = bt_discovery_groups(resources, arena);
+	} else if (route->kind == BT_ROUTE_GROUP) {
+		document = bt_discovery_group(resources, route->group, arena);
+	} else {
+		document = bt_discovery_resources(resources, route->group, route->version, arena);
+	}
 	bt_front_send_document(call, 200, document);
+	return true;
 }
 
 /* Serves the documents with which other programs verify tokens of ServiceAccounts. */
-static void send_openid(struct bt_front_call *call)
+static bool send_openid(struct bt_front_call *call)
 {
 	bool is_keys = call->route.kind == BT_ROUTE_OPENID_KEYS;
 	const struct bt_json_value *document = is_keys
 		? bt_openid_keys(call->front->api, &call->arena)
 		: bt_openid_configuration(bt_front_find_header(call, "Host"), &call->arena);
 	if (document == NULL) {
-		(void)bt_front_fail(call, 500, "InternalError",
+		return bt_front_fail(call, 500, "InternalError",
 			"Internal error occurred: there is no key to sign tokens with");
-		bt_front_send_failure(call);
-		return;
 	}
 	bt_json_format(document, &call->body);
 	call->cache_control = "public, max-age=3600";
 	bt_front_send(call, 200, is_keys ? "application/jwk-set+json" : "application/json");
+	return true;
 }
 
-void bt_front_page(struct bt_front_call *call)
+bool bt_front_page(struct bt_front_call *call)
 {
-	struct bt_str method = call->request.method;
 	enum bt_route_kind kind = call->route.kind;
-	if (!bt_front_authorize(call)) {
-		bt_front_send_failure(call);
-		return;
-	}
-	if (kind == BT_ROUTE_UNKNOWN) {
-		bt_front_send_text(call, 404, "404 page not found\n");
-		return;
-	}
-	if (kind == BT_ROUTE_BROKEN) {
-		bt_front_send_text(call, 400, "400 Bad Request\n");
-		return;
+	if (kind == BT_ROUTE_UNKNOWN || kind == BT_ROUTE_BROKEN) {
+		bool is_broken = kind == BT_ROUTE_BROKEN;
+		bt_front_send_text(call, is_broken ? 400 : 404,
+			is_broken ? "400 Bad Request\n" : "404 page not found\n");
+		return true;
 	}
 	if (kind == BT_ROUTE_MISSING) {
-		(void)bt_front_fail(
+		return bt_front_fail(
 			call, 404, "NotFound", "the server could not find the requested resource");
-		bt_front_send_failure(call);
-		return;
 	}
-	if (!bt_str_equal_c(method, "GET") && !bt_str_equal_c(method, "HEAD")) {
-		(void)bt_front_fail(call, 405, "MethodNotAllowed",
+	if (!bt_str_has_word(BT_STR("GET HEAD"), call->request.method)) {
+		return bt_front_fail(call, 405, "MethodNotAllowed",
 			"the server does not allow this method on the requested resource");
-		bt_front_send_failure(call);
-		return;
 	}
 	switch (kind) {
 	case BT_ROUTE_HEALTH:
 		send_health(call);
-		break;
+		return true;
 	case BT_ROUTE_METRICS:
 		bt_metrics_write(call->front->metrics, BT_METRICS_TEXT, &call->body);
 		bt_front_send(call, 200,
 			"text/plain; version=0.0.4; charset=utf-8; escaping=underscores");
-		break;
+		return true;
 	case BT_ROUTE_CUSTOM_METRICS:
-		send_custom_metrics(call);
-		break;
-	case BT_ROUTE_CORE:
-	case BT_ROUTE_GROUPS:
-		send_groups(call, kind == BT_ROUTE_CORE);
-		break;
+		return send_custom_metrics(call);
 	case BT_ROUTE_OPENID_CONFIGURATION:
 	case BT_ROUTE_OPENID_KEYS:
-		send_openid(call);
-		break;
+		return send_openid(call);
 	case BT_ROUTE_OPENAPI_V2:
 	case BT_ROUTE_OPENAPI_V3:
 		send_openapi(call);
-		break;
+		return true;
 	case BT_ROUTE_ROOT:
 	case BT_ROUTE_VERSION:
+	case BT_ROUTE_CORE:
+	case BT_ROUTE_GROUPS:
 	case BT_ROUTE_GROUP:
 	case BT_ROUTE_RESOURCES:
-		send_discovery(call);
-		break;
+		return send_discovery(call);
 	case BT_ROUTE_UNKNOWN:
 	case BT_ROUTE_BROKEN:
 	case BT_ROUTE_MISSING:
 	case BT_ROUTE_RESOURCE:
-		BT_ASSERT(false);
+		break;
 	}
+	BT_ASSERT(false);
+	return false;
 }

@@ -130,18 +130,21 @@ BT_MUST_USE bool bt_front_authorize(struct bt_front_call *call);
 
 /** --- front_call.c --- */
 
-void bt_front_call_resource(struct bt_front_call *call);
+/** Serves a request for a resource, now or later. false: sets call->failure. */
+bool bt_front_call_resource(struct bt_front_call *call);
 
 /** --- front_connect.c --- */
 
-/** Serves pods/log, exec and attach. */
-void bt_front_connect(struct bt_front_call *call);
+/** Serves pods/log, exec and attach. false: sets call->failure. */
+bool bt_front_connect(struct bt_front_call *call);
 /** Wakes the stream of a call. call: struct bt_front_call. */
 void bt_front_resume(void *call);
 
 /** --- front_page.c --- */
 
-void bt_front_page(struct bt_front_call *call);
+/** Serves a path that is not a resource. false: sets call->failure. */
+bool bt_front_page(struct bt_front_call *call);
+
 /** --- front.c --- */
 
 /** Returns the value of a header of the request; absent: the request does not have the header. */
@@ -167,6 +170,9 @@ void bt_front_send_stream(
 	struct bt_front_call *call, const char *content_type, const struct bt_http_stream *stream);
 void bt_front_send_websocket(
 	struct bt_front_call *call, const char *protocol, const struct bt_http_stream *stream);
-/** If the limit of open watches and connections is reached, sends 429 and returns true. */
+/**
+ * If the limit of open watches and connections is reached, sets call->failure (429) and returns
+ * true.
+ */
 bool bt_front_refuse_further(struct bt_front_call *call);
 #endif
