@@ -91,25 +91,25 @@ static struct bt_json_value *drop_nulls(struct bt_json_value *value)
 
 /** --- error messages --- */
 
-static int missing_key(struct merge *merge, const struct bt_json_value *element, const char *key)
+/** Returns the value as error messages show it. */
+static const char *shown(struct merge *merge, const struct bt_json_value *value)
 {
 	struct bt_strbuf text = {0};
-	bt_schema_append_go(element, PRINTED_BYTES_MAX, &text);
-	int result = bt_error_set(merge->err, BERTH_ERR_INTERNAL,
-		"map: %s does not contain declared merge key: %s", bt_strbuf_c(&text), key);
-	bt_strbuf_finish(&text);
-	return result;
+	bt_schema_append_go(value, PRINTED_BYTES_MAX, &text);
+	return bt_arena_take_strbuf(merge->arena, &text).data;
+}
+
+static int missing_key(struct merge *merge, const struct bt_json_value *element, const char *key)
+{
+	return bt_error_set(merge->err, BERTH_ERR_INTERNAL,
+		"map: %s does not contain declared merge key: %s", shown(merge, element), key);
 }
 
 static int unknown_directive(struct merge *merge, const struct bt_json_value *value)
 {
-	struct bt_strbuf text = {0};
 	struct bt_str directive = directive_of(value);
-	bt_schema_append_go(value, PRINTED_BYTES_MAX, &text);
-	int result = bt_error_set(merge->err, BERTH_ERR_INTERNAL,
-		"unknown patch type: %.*s in map: %s", BT_STR_ARG(directive), bt_strbuf_c(&text));
-	bt_strbuf_finish(&text);
-	return result;
+	return bt_error_set(merge->err, BERTH_ERR_INTERNAL, "unknown patch type: %.*s in map: %s",
+		BT_STR_ARG(directive), shown(merge, value));
 }
 
 /** --- lists --- */
@@ -226,16 +226,9 @@ static int read_order(struct list_merge *list, const struct bt_json_value *patch
 		}
 	}
 	if (matched != list->patched.count) {
-		struct bt_strbuf patch_text = {0};
-		struct bt_strbuf order_text = {0};
-		bt_schema_append_go(patch, PRINTED_BYTES_MAX, &patch_text);
-		bt_schema_append_go(order, PRINTED_BYTES_MAX, &order_text);
-		int result = bt_error_set(list->merge->err, BERTH_ERR_INTERNAL,
+		return bt_error_set(list->merge->err, BERTH_ERR_INTERNAL,
 			"The order in patch list:\n%s\n doesn't match $setElementOrder list:\n%s\n",
-			bt_strbuf_c(&patch_text), bt_strbuf_c(&order_text));
-		bt_strbuf_finish(&patch_text);
-		bt_strbuf_finish(&order_text);
-		return result;
+			shown(list->merge, patch), shown(list->merge, order));
 	}
 	*out_names = names;
 	return 0;

@@ -249,7 +249,7 @@ bool bt_call_check_identity(struct bt_call *call, const struct bt_stored *stored
 bool bt_call_refuse_precondition(
 	struct bt_call *call, const char *what, struct bt_str wanted, struct bt_str found);
 /** Fails with 400: the body has no name. */
-void bt_call_refuse_nameless(struct bt_call *call);
+bool bt_call_refuse_nameless(struct bt_call *call);
 /**
  * Returns whether the object has a deletionTimestamp and can be removed now, because no finalizer
  * or grace period keeps it.

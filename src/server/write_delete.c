@@ -7,16 +7,27 @@
 /** Longest grace period: more than thirty years, and too short to overflow. */
 #define GRACE_SECONDS_MAX INT64_C(0x3fffffff)
 
-static void refuse_precondition(struct bt_call *call, struct bt_str text)
+/**
+ * Checks a precondition (absent: none) on the object's UID or ResourceVersion. hint: why the object
+ * may have another value. false: the call failed.
+ */
+static bool check_precondition(struct bt_call *call, const char *what, struct bt_str wanted,
+	struct bt_str found, const char *hint)
 {
 	struct bt_failure *failure = &call->answer->failure;
 	const char *kind = call->write.resource->kind;
-	(void)bt_fail(failure, call->arena, 409, "Conflict",
-		"Operation cannot be fulfilled on %s \"%.*s\": %.*s", kind,
-		BT_STR_ARG(call->write.name), BT_STR_ARG(text));
-	failure->name = call->write.name;
-	failure->group = bt_str_from(call->write.resource->group);
+	if (wanted.data == NULL || bt_str_equal(wanted, found)) {
+		return true;
+	}
+	(void)bt_fail_about(failure, call->arena, call->write.resource, call->write.name, 409,
+		"Conflict",
+		"Operation cannot be fulfilled on %s \"%.*s\": the %s in the precondition (%.*s) "
+	        "does "
+		"not match the %s in record (%.*s). The object might have been %s",
+		kind, BT_STR_ARG(call->write.name), what, BT_STR_ARG(wanted), what,
+		BT_STR_ARG(found), hint);
 	failure->kind = bt_str_from(kind);
+	return false;
 }
 
 /** Returns the grace period in the request; -1: none. */
@@ -152,29 +163,11 @@ void bt_call_delete(struct bt_call *call)
 		return;
 	}
 	struct bt_json_value *object = bt_call_parse(call, stored);
-	struct bt_str uid = bt_json_text_at(object, "metadata.uid");
-	struct bt_str rv = bt_json_text_at(object, "metadata.resourceVersion");
-	struct bt_str wanted_uid = call->request->precondition_uid;
-	struct bt_str wanted_rv = call->request->precondition_rv;
-	if (wanted_uid.data != NULL && !bt_str_equal(wanted_uid, uid)) {
-		refuse_precondition(call,
-			bt_arena_printf(call->arena,
-				"the UID in the precondition (%.*s) does not match the UID in "
-				"record (%.*s). The object might have been deleted and then "
-				"recreated",
-				BT_STR_ARG(wanted_uid), BT_STR_ARG(uid)));
-		return;
-	}
-	if (wanted_rv.data != NULL && !bt_str_equal(wanted_rv, rv)) {
-		refuse_precondition(call,
-			bt_arena_printf(call->arena,
-				"the ResourceVersion in the precondition (%.*s) does not match "
-				"the ResourceVersion in record (%.*s). The object might have been "
-				"modified",
-				BT_STR_ARG(wanted_rv), BT_STR_ARG(rv)));
-		return;
-	}
-	if (!bt_node_restrict(call, object, NULL) ||
+	if (!check_precondition(call, "UID", call->request->precondition_uid,
+		    bt_json_text_at(object, "metadata.uid"), "deleted and then recreated") ||
+		!check_precondition(call, "ResourceVersion", call->request->precondition_rv,
+			bt_json_text_at(object, "metadata.resourceVersion"), "modified") ||
+		!bt_node_restrict(call, object, NULL) ||
 		!bt_policies_validate(call, "DELETE", object, NULL)) {
 		return;
 	}

@@ -179,7 +179,7 @@ static struct bt_json_value *apply(struct bt_call *call, const struct bt_json_va
 	const struct bt_json_value *metadata = bt_json_find(applied, "metadata");
 	if ((metadata != NULL && metadata->type == BT_JSON_NULL) ||
 		(live == NULL && bt_json_text_at(metadata, "name").length == 0)) {
-		bt_call_refuse_nameless(call);
+		(void)bt_call_refuse_nameless(call);
 		return NULL;
 	}
 	return bt_call_decode(call, applied, BT_BODY_APPLIED) ? bt_call_apply(call, live, applied)

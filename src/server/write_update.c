@@ -11,9 +11,9 @@
 
 /** --- identity --- */
 
-void bt_call_refuse_nameless(struct bt_call *call)
+bool bt_call_refuse_nameless(struct bt_call *call)
 {
-	(void)bt_fail_bad_request(&call->answer->failure, call->arena,
+	return bt_call_refuse(call, 400, "BadRequest",
 		"the name of the object (%.*s based on URL) was undeterminable: name must be "
 		"provided",
 		BT_STR_ARG(call->write.name));
@@ -23,22 +23,21 @@ static bool check_name(struct bt_call *call, const struct bt_json_value *metadat
 {
 	struct bt_str name = bt_json_text_at(metadata, "name");
 	struct bt_str namespace_ = bt_json_text_at(metadata, "namespace");
-	struct bt_failure *failure = &call->answer->failure;
 	if (name.length == 0) {
-		bt_call_refuse_nameless(call);
-	} else if (!bt_str_equal(name, call->write.name)) {
-		(void)bt_fail_bad_request(failure, call->arena,
+		return bt_call_refuse_nameless(call);
+	}
+	if (!bt_str_equal(name, call->write.name)) {
+		return bt_call_refuse(call, 400, "BadRequest",
 			"the name of the object (%.*s) does not match the name on the URL (%.*s)",
 			BT_STR_ARG(name), BT_STR_ARG(call->write.name));
-	} else if (call->write.resource->namespaced && namespace_.length != 0 &&
+	}
+	if (call->write.resource->namespaced && namespace_.length != 0 &&
 		!bt_str_equal(namespace_, call->write.namespace_)) {
-		(void)bt_fail_bad_request(failure, call->arena,
+		return bt_call_refuse(call, 400, "BadRequest",
 			"the namespace of the provided object does not match the namespace sent "
 			"on the request");
-	} else {
-		return true;
 	}
-	return false;
+	return true;
 }
 
 bool bt_call_refuse_precondition(
