@@ -102,11 +102,6 @@ struct bt_stored *bt_call_find(struct bt_call *call)
 	return stored;
 }
 
-struct bt_field_errors bt_call_field_errors(struct bt_call *call)
-{
-	return (struct bt_field_errors){.arena = call->arena};
-}
-
 bool bt_call_refuse_invalid(struct bt_call *call, const struct bt_field_errors *errors)
 {
 	if (errors->count == 0) {
@@ -241,7 +236,7 @@ static struct bt_str conversion_text(struct bt_arena *arena, struct bt_str text)
  */
 static void refuse_patched(struct bt_call *call, struct bt_json_value *object, struct bt_str text)
 {
-	struct bt_field_errors errors = bt_call_field_errors(call);
+	struct bt_field_errors errors = {.arena = call->arena};
 	struct bt_strbuf shown = {0};
 	if (call->request->patch_type == BT_PATCH_STRATEGIC) {
 		bt_schema_append_go(call->request->body, BT_STR_MAX, &shown);

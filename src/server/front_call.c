@@ -132,12 +132,11 @@ static bool decode_any(
 {
 	switch (media) {
 	case BT_BODY_JSON:
-	case BT_BODY_JSON_PATCH:
-	case BT_BODY_MERGE_PATCH:
-	case BT_BODY_STRATEGIC_PATCH:
 		return decode_json(call, call->request.body, out_body);
-	case BT_BODY_APPLY_PATCH:
-		if (bt_str_has_prefix(bt_str_trim(call->request.body, " \t\r\n"), BT_STR("{"))) {
+	case BT_BODY_PATCH:
+		if (call->api.patch_type != BT_PATCH_APPLY ||
+			bt_str_has_prefix(
+				bt_str_trim(call->request.body, " \t\r\n"), BT_STR("{"))) {
 			return decode_json(call, call->request.body, out_body);
 		}
 		return decode_yaml(call, out_body);
@@ -167,7 +166,8 @@ static bool decode(
 	if (!decode_any(call, media, &body)) {
 		return false;
 	}
-	if (media != BT_BODY_JSON_PATCH && body->type != BT_JSON_OBJECT) {
+	bool is_list = media == BT_BODY_PATCH && call->api.patch_type == BT_PATCH_JSON;
+	if (!is_list && body->type != BT_JSON_OBJECT) {
 		return bt_front_fail(call, 400, "BadRequest",
 			"json: cannot unmarshal %s into Go value of type %s",
 			bt_json_type_name(body->type), expected_kind(call));
@@ -374,23 +374,9 @@ static void await(struct bt_front_call *call, uint64_t rv, void (*reached)(void 
  */
 static bool read_media(struct bt_front_call *call, enum bt_body_media *out_media)
 {
-	static const struct {
-		enum bt_body_media media;
-		enum bt_patch_type type;
-	} patches[] = {
-		{BT_BODY_JSON_PATCH, BT_PATCH_JSON},
-		{BT_BODY_MERGE_PATCH, BT_PATCH_MERGE},
-		{BT_BODY_STRATEGIC_PATCH, BT_PATCH_STRATEGIC},
-		{BT_BODY_APPLY_PATCH, BT_PATCH_APPLY},
-	};
-	bool is_patch = false;
-	*out_media = bt_body_media_parse(bt_front_find_header(call, "Content-Type"));
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(patches); i++) {
-		if (*out_media == patches[i].media) {
-			is_patch = true;
-			call->api.patch_type = patches[i].type;
-		}
-	}
+	*out_media = bt_body_media_parse(
+		bt_front_find_header(call, "Content-Type"), &call->api.patch_type);
+	bool is_patch = *out_media == BT_BODY_PATCH;
 	if (call->verb == BT_VERB_PATCH) {
 		return is_patch ||
 			bt_front_fail(

@@ -53,20 +53,21 @@ static void parse_entry(struct bt_str text, struct entry *out)
 	}
 }
 
-enum bt_body_media bt_body_media_parse(struct bt_str content_type)
+enum bt_body_media bt_body_media_parse(struct bt_str content_type, enum bt_patch_type *out_patch)
 {
 	static const struct {
 		const char *type;
 		enum bt_body_media media;
+		enum bt_patch_type patch;
 	} rows[] = {
-		{"", BT_BODY_JSON},
-		{"application/json", BT_BODY_JSON},
-		{"application/yaml", BT_BODY_YAML},
-		{"application/vnd.kubernetes.protobuf", BT_BODY_PROTOBUF},
-		{"application/json-patch+json", BT_BODY_JSON_PATCH},
-		{"application/merge-patch+json", BT_BODY_MERGE_PATCH},
-		{"application/strategic-merge-patch+json", BT_BODY_STRATEGIC_PATCH},
-		{"application/apply-patch+yaml", BT_BODY_APPLY_PATCH},
+		{.type = "", .media = BT_BODY_JSON},
+		{.type = "application/json", .media = BT_BODY_JSON},
+		{.type = "application/yaml", .media = BT_BODY_YAML},
+		{.type = "application/vnd.kubernetes.protobuf", .media = BT_BODY_PROTOBUF},
+		{"application/json-patch+json", BT_BODY_PATCH, BT_PATCH_JSON},
+		{"application/merge-patch+json", BT_BODY_PATCH, BT_PATCH_MERGE},
+		{"application/strategic-merge-patch+json", BT_BODY_PATCH, BT_PATCH_STRATEGIC},
+		{"application/apply-patch+yaml", BT_BODY_PATCH, BT_PATCH_APPLY},
 	};
 	struct entry entry;
 	if (content_type.length == 0) {
@@ -75,6 +76,9 @@ enum bt_body_media bt_body_media_parse(struct bt_str content_type)
 	parse_entry(content_type, &entry);
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
 		if (type_is(entry.type, rows[i].type)) {
+			if (rows[i].media == BT_BODY_PATCH) {
+				*out_patch = rows[i].patch;
+			}
 			return rows[i].media;
 		}
 	}

@@ -10,14 +10,12 @@ enum bt_body_media {
 	BT_BODY_JSON, /* also without a Content-Type */
 	BT_BODY_YAML,
 	BT_BODY_PROTOBUF,
-	BT_BODY_JSON_PATCH,
-	BT_BODY_MERGE_PATCH,
-	BT_BODY_STRATEGIC_PATCH,
-	BT_BODY_APPLY_PATCH,
+	BT_BODY_PATCH,
 	BT_BODY_OTHER,
 };
 
-enum bt_body_media bt_body_media_parse(struct bt_str content_type);
+/** Parses a Content-Type. *out_patch: the type of a BT_BODY_PATCH; else unchanged. */
+enum bt_body_media bt_body_media_parse(struct bt_str content_type, enum bt_patch_type *out_patch);
 
 /**
  * Chooses the first entry of an Accept header whose encoding is possible for the resource. An

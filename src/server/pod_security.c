@@ -507,7 +507,7 @@ static bool check_labels(struct bt_call *call, const struct bt_json_value *names
 {
 	static const char *const modes[] = {"enforce", "audit", "warn"};
 	const struct bt_json_value *labels = bt_json_object_at(namespace_, "metadata.labels");
-	struct bt_field_errors errors = bt_call_field_errors(call);
+	struct bt_field_errors errors = {.arena = call->arena};
 	for (size_t i = 0; i < 2 * BT_ARRAY_LENGTH(modes); i++) {
 		bool is_level = i % 2 == 0;
 		struct bt_str key = bt_arena_printf(

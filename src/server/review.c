@@ -12,7 +12,7 @@ static bool check_access_review(
 {
 	const struct bt_json_value *resource = bt_json_find_path(object, "spec.resourceAttributes");
 	const struct bt_json_value *path = bt_json_find_path(object, "spec.nonResourceAttributes");
-	struct bt_field_errors errors = bt_call_field_errors(call);
+	struct bt_field_errors errors = {.arena = call->arena};
 	struct bt_json_value *null = bt_json_new(call->arena, BT_JSON_NULL);
 	bool is_local = call->write.resource->namespaced;
 	if (resource != NULL && path != NULL) {

@@ -214,7 +214,7 @@ void bt_call_token(struct bt_call *call)
 	struct bt_json_value *given = bt_json_find(spec, "expirationSeconds");
 	int64_t seconds = bt_json_int64_at(spec, "expirationSeconds", SECONDS_DEFAULT);
 	if (seconds < SECONDS_MIN || seconds > SECONDS_MAX) {
-		struct bt_field_errors errors = bt_call_field_errors(call);
+		struct bt_field_errors errors = {.arena = call->arena};
 		bt_field_errors_add(&errors, BT_FIELD_INVALID, BT_STR("spec.expirationSeconds"),
 			given, "may not specify a duration %s",
 			seconds < SECONDS_MIN ? "less than 10 minutes"

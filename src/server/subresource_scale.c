@@ -147,7 +147,7 @@ void bt_call_scale(struct bt_call *call)
 	const struct bt_json_value *given = bt_json_find_path(scale, "spec.replicas");
 	int64_t replicas = bt_json_int64_at(scale, "spec.replicas", 0);
 	if (replicas < 0) {
-		struct bt_field_errors errors = bt_call_field_errors(call);
+		struct bt_field_errors errors = {.arena = call->arena};
 		bt_field_errors_add(&errors, BT_FIELD_INVALID, BT_STR("spec.replicas"), given,
 			"must be greater than or equal to 0");
 		(void)bt_fail_invalid(&call->answer->failure, call->arena, BT_STR("autoscaling"),

@@ -125,8 +125,6 @@ bool bt_call_drop_repeated(struct bt_call *call);
 
 /** Returns the object's metadata; created if missing. */
 struct bt_json_value *bt_call_metadata(struct bt_call *call, struct bt_json_value *object);
-/** Returns an empty list of errors in the arena of the call. */
-struct bt_field_errors bt_call_field_errors(struct bt_call *call);
 /**
  * Runs validation and the validating admission plugins. old NULL: a create. false: the call failed.
  */

@@ -214,7 +214,7 @@ void bt_call_create_object(struct bt_call *call, struct bt_json_value *object)
 	struct bt_str base = bt_json_text_at(metadata, "generateName");
 	set_name(call, bt_json_text_at(metadata, "name"));
 	if (call->write.name.length == 0 && base.length == 0) {
-		struct bt_field_errors errors = bt_call_field_errors(call);
+		struct bt_field_errors errors = {.arena = call->arena};
 		bt_field_errors_add(&errors, BT_FIELD_REQUIRED, BT_STR("metadata.name"), NULL,
 			"name or generateName is required");
 		(void)bt_call_refuse_invalid(call, &errors);

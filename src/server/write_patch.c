@@ -189,7 +189,7 @@ static struct bt_json_value *apply(struct bt_call *call, const struct bt_json_va
 bool bt_call_check_patch_options(struct bt_call *call)
 {
 	bool is_apply = call->request->patch_type == BT_PATCH_APPLY;
-	struct bt_field_errors errors = bt_call_field_errors(call);
+	struct bt_field_errors errors = {.arena = call->arena};
 	if (!is_apply && call->request->force) {
 		bt_field_errors_add(&errors, BT_FIELD_FORBIDDEN, BT_STR("force"), NULL,
 			"may not be specified for non-apply patch");

@@ -65,7 +65,7 @@ bool bt_call_check_identity(struct bt_call *call, const struct bt_stored *stored
 	}
 	if (uid.length != 0 && !bt_str_equal(uid, old_uid)) {
 		if (source == BT_BODY_PATCHED) {
-			struct bt_field_errors errors = bt_call_field_errors(call);
+			struct bt_field_errors errors = {.arena = call->arena};
 			bt_field_errors_add(&errors, BT_FIELD_INVALID, BT_STR("metadata.uid"),
 				bt_json_find(metadata, "uid"), "field is immutable");
 			return !bt_call_refuse_invalid(call, &errors);
@@ -76,7 +76,7 @@ bool bt_call_check_identity(struct bt_call *call, const struct bt_stored *stored
 	bool needed = source == BT_BODY_OBJECT &&
 		(call->write.resource->flags & BT_RESOURCE_NEEDS_VERSION) != 0;
 	if (rv < 0 || (rv == 0 && needed)) {
-		struct bt_field_errors errors = bt_call_field_errors(call);
+		struct bt_field_errors errors = {.arena = call->arena};
 		const struct bt_json_value *value = rv < 0
 			? bt_json_find(metadata, "resourceVersion")
 			: bt_json_new_int64(call->arena, 0);
@@ -240,7 +240,7 @@ bool bt_call_validate(
 	struct bt_call *call, const struct bt_json_value *old, const struct bt_json_value *object)
 {
 	const struct bt_api_resource *resource = call->write.resource;
-	struct bt_field_errors errors = bt_call_field_errors(call);
+	struct bt_field_errors errors = {.arena = call->arena};
 	if (call->request->checks_access &&
 		!bt_rbac_check_escalation(call->api, call->write.user, resource,
 			call->write.namespace_, call->write.name, old, object, call->arena,

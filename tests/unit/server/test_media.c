@@ -126,22 +126,26 @@ START_TEST(test_media__bodies)
 	static const struct {
 		const char *type;
 		enum bt_body_media media;
+		enum bt_patch_type patch;
 	} rows[] = {
-		{NULL, BT_BODY_JSON},
-		{"application/json; charset=utf-8", BT_BODY_JSON},
-		{"APPLICATION/JSON", BT_BODY_JSON},
-		{"application/yaml", BT_BODY_YAML},
-		{PROTOBUF, BT_BODY_PROTOBUF},
-		{"application/json-patch+json", BT_BODY_JSON_PATCH},
-		{"application/merge-patch+json", BT_BODY_MERGE_PATCH},
-		{"application/strategic-merge-patch+json", BT_BODY_STRATEGIC_PATCH},
-		{"application/apply-patch+yaml", BT_BODY_APPLY_PATCH},
-		{"application/cbor", BT_BODY_OTHER},
-		{"text/plain", BT_BODY_OTHER},
+		{NULL, BT_BODY_JSON, BT_PATCH_JSON},
+		{"application/json; charset=utf-8", BT_BODY_JSON, BT_PATCH_JSON},
+		{"APPLICATION/JSON", BT_BODY_JSON, BT_PATCH_JSON},
+		{"application/yaml", BT_BODY_YAML, BT_PATCH_JSON},
+		{PROTOBUF, BT_BODY_PROTOBUF, BT_PATCH_JSON},
+		{"application/json-patch+json", BT_BODY_PATCH, BT_PATCH_JSON},
+		{"application/merge-patch+json", BT_BODY_PATCH, BT_PATCH_MERGE},
+		{"application/strategic-merge-patch+json", BT_BODY_PATCH, BT_PATCH_STRATEGIC},
+		{"application/apply-patch+yaml", BT_BODY_PATCH, BT_PATCH_APPLY},
+		{"application/cbor", BT_BODY_OTHER, BT_PATCH_JSON},
+		{"text/plain", BT_BODY_OTHER, BT_PATCH_JSON},
 	};
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
-		ck_assert_msg(bt_body_media_parse(bt_str_from(rows[i].type)) == rows[i].media, "%s",
-			rows[i].type);
+		enum bt_patch_type patch = BT_PATCH_JSON;
+		ck_assert_msg(
+			bt_body_media_parse(bt_str_from(rows[i].type), &patch) == rows[i].media &&
+				patch == rows[i].patch,
+			"%s", rows[i].type);
 	}
 }
 END_TEST
