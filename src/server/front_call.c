@@ -127,53 +127,40 @@ static bool decode_protobuf(struct bt_front_call *call, struct bt_json_value **o
 	return true;
 }
 
-static bool decode_any(
-	struct bt_front_call *call, enum bt_body_media media, struct bt_json_value **out_body)
-{
-	switch (media) {
-	case BT_BODY_JSON:
-		return decode_json(call, call->request.body, out_body);
-	case BT_BODY_PATCH:
-		if (call->api.patch_type != BT_PATCH_APPLY ||
-			bt_str_has_prefix(
-				bt_str_trim(call->request.body, " \t\r\n"), BT_STR("{"))) {
-			return decode_json(call, call->request.body, out_body);
-		}
-		return decode_yaml(call, out_body);
-	case BT_BODY_YAML:
-		return decode_yaml(call, out_body);
-	case BT_BODY_PROTOBUF:
-		return decode_protobuf(call, out_body);
-	case BT_BODY_OTHER:
-		break;
-	}
-	return bt_front_fail(call, 415, "UnsupportedMediaType",
-		"the body of the request was in an unknown format - accepted media types include: "
-		"application/json, application/yaml, application/vnd.kubernetes.protobuf");
-}
-
 /** Parses the body into a tree (NULL: no body); false: sets call->failure. */
 static bool decode(
 	struct bt_front_call *call, enum bt_body_media media, struct bt_json_value **out_body)
 {
-	struct bt_json_value *body = NULL;
+	struct bt_str text = call->request.body;
 	bool may_be_absent = call->verb != BT_VERB_CREATE && call->verb != BT_VERB_UPDATE &&
 		call->verb != BT_VERB_PATCH;
+	bool is_apply = media == BT_BODY_PATCH && call->api.patch_type == BT_PATCH_APPLY;
+	bool is_list = media == BT_BODY_PATCH && call->api.patch_type == BT_PATCH_JSON;
+	bool is_valid;
 	*out_body = NULL;
-	if (call->request.body.length == 0 && may_be_absent) {
+	if (text.length == 0 && may_be_absent) {
 		return true;
 	}
-	if (!decode_any(call, media, &body)) {
-		return false;
+	if (media == BT_BODY_OTHER) {
+		return bt_front_fail(call, 415, "UnsupportedMediaType",
+			"the body of the request was in an unknown format - accepted media types "
+			"include: application/json, application/yaml, "
+			"application/vnd.kubernetes.protobuf");
 	}
-	bool is_list = media == BT_BODY_PATCH && call->api.patch_type == BT_PATCH_JSON;
-	if (!is_list && body->type != BT_JSON_OBJECT) {
+	if (media == BT_BODY_PROTOBUF) {
+		is_valid = decode_protobuf(call, out_body);
+	} else if (media == BT_BODY_YAML ||
+		(is_apply && !bt_str_has_prefix(bt_str_trim(text, " \t\r\n"), BT_STR("{")))) {
+		is_valid = decode_yaml(call, out_body);
+	} else {
+		is_valid = decode_json(call, text, out_body);
+	}
+	if (is_valid && !is_list && (*out_body)->type != BT_JSON_OBJECT) {
 		return bt_front_fail(call, 400, "BadRequest",
 			"json: cannot unmarshal %s into Go value of type %s",
-			bt_json_type_name(body->type), expected_kind(call));
+			bt_json_type_name((*out_body)->type), expected_kind(call));
 	}
-	*out_body = body;
-	return true;
+	return is_valid;
 }
 
 /* Lists up to this size are sent as one answer; longer lists are streamed as the client reads. */

@@ -140,10 +140,32 @@ static bool next_row(const struct bt_store_file *file, sqlite3_stmt *statement, 
 	return step == SQLITE_ROW;
 }
 
-/** Runs a statement that returns no rows and resets it for the next use. */
-static bool run(const struct bt_store_file *file, enum statement index)
+/**
+ * Runs a statement that returns no rows and resets it for the next use. types: one letter for each
+ * parameter; 'n': int64_t, 'o': int64_t, where 0 means NULL, 't': struct bt_str, which is not
+ * copied.
+ */
+static bool run(const struct bt_store_file *file, enum statement index, const char *types, ...)
 {
 	sqlite3_stmt *statement = file->statements[index];
+	va_list values;
+
+	va_start(values, types);
+	for (int i = 0; types[i] != '\0'; i++) {
+		if (types[i] == 't') {
+			struct bt_str text = va_arg(values, struct bt_str);
+			(void)sqlite3_bind_text(
+				statement, i + 1, text.data, (int)text.length, SQLITE_STATIC);
+			continue;
+		}
+		int64_t number = va_arg(values, int64_t);
+		if (number == 0 && types[i] == 'o') {
+			(void)sqlite3_bind_null(statement, i + 1);
+		} else {
+			(void)sqlite3_bind_int64(statement, i + 1, number);
+		}
+	}
+	va_end(values);
 	bool done = sqlite3_step(statement) == SQLITE_DONE;
 
 	return (sqlite3_reset(statement) == SQLITE_OK) && done;
@@ -486,20 +508,6 @@ void bt_store_file_close(struct bt_store_file *file)
 
 /* --- writing --- */
 
-/** Binds a text without a copy: it must live until run() resets the statement. */
-static void bind_text(
-	const struct bt_store_file *file, enum statement index, int parameter, struct bt_str text)
-{
-	(void)sqlite3_bind_text(
-		file->statements[index], parameter, text.data, (int)text.length, SQLITE_STATIC);
-}
-
-static void bind_number(
-	const struct bt_store_file *file, enum statement index, int parameter, int64_t number)
-{
-	(void)sqlite3_bind_int64(file->statements[index], parameter, number);
-}
-
 static bool write_entry(
 	struct bt_store *store, struct bt_store_file *file, const struct bt_pending_write *write)
 {
@@ -509,33 +517,22 @@ static bool write_entry(
 
 	if (*id == 0) {
 		BT_ASSERT(file->last_id < BT_STORE_COLLECTIONS_MAX);
-		bind_number(file, ADD_COLLECTION, 1, (int64_t)file->last_id + 1);
-		bind_text(file, ADD_COLLECTION, 2,
-			bt_store_collection_name(store, write->collection));
-		if (!run(file, ADD_COLLECTION)) {
+		if (!run(file, ADD_COLLECTION, "nt", (int64_t)file->last_id + 1,
+			    bt_store_collection_name(store, write->collection))) {
 			return false;
 		}
 		*id = ++file->last_id;
 	}
 	if (owners != NULL && owners->row == 0) {
 		owners->row = ++file->last_owners;
-		bind_number(file, ADD_OWNERS, 1, owners->row);
-		bind_text(file, ADD_OWNERS, 2, (struct bt_str){owners->bytes, owners->length});
-		if (!run(file, ADD_OWNERS)) {
+		if (!run(file, ADD_OWNERS, "nt", owners->row,
+			    (struct bt_str){owners->bytes, owners->length})) {
 			return false;
 		}
 	}
-	bind_number(file, PUT, 1, (int64_t)entry->rv);
-	bind_number(file, PUT, 2, *id);
-	bind_text(file, PUT, 3, bt_stored_key(entry));
-	if (owners != NULL) {
-		bind_number(file, PUT, 4, owners->row);
-	} else {
-		(void)sqlite3_bind_null(file->statements[PUT], 4);
-	}
-	bind_text(file, PUT, 5, bt_stored_owned(entry).values);
-	bind_text(file, PUT, 6, bt_stored_text(entry));
-	return run(file, PUT);
+	return run(file, PUT, "nntott", (int64_t)entry->rv, (int64_t)*id, bt_stored_key(entry),
+		owners != NULL ? owners->row : INT64_C(0), bt_stored_owned(entry).values,
+		bt_stored_text(entry));
 }
 
 static bool write_pending(struct bt_store *store, struct bt_store_file *file)
@@ -543,12 +540,10 @@ static bool write_pending(struct bt_store *store, struct bt_store_file *file)
 	for (uint32_t i = 0; i < store->pending.count; i++) {
 		const struct bt_pending_write *write = &store->pending.items[i];
 
-		if (write->replaced_rv != 0) {
-			/* the row does not exist if the replaced version was never written */
-			bind_number(file, REMOVE, 1, (int64_t)write->replaced_rv);
-			if (!run(file, REMOVE)) {
-				return false;
-			}
+		/* the row does not exist if the replaced version was never written */
+		if (write->replaced_rv != 0 &&
+			!run(file, REMOVE, "n", (int64_t)write->replaced_rv)) {
+			return false;
 		}
 		/*
 		 * If a key changed several times since the last sync, only its last state is
@@ -565,13 +560,11 @@ static bool write_pending(struct bt_store *store, struct bt_store_file *file)
 	 * Unused owners can be deleted only now, after all rows that refer to them were replaced.
 	 */
 	for (uint32_t i = 0; i < store->owners->unused.count; i++) {
-		bind_number(file, REMOVE_OWNERS, 1, store->owners->unused.items[i]);
-		if (!run(file, REMOVE_OWNERS)) {
+		if (!run(file, REMOVE_OWNERS, "n", store->owners->unused.items[i])) {
 			return false;
 		}
 	}
-	bind_number(file, SET_RV, 1, (int64_t)store->rv);
-	return run(file, SET_RV);
+	return run(file, SET_RV, "n", (int64_t)store->rv);
 }
 
 int bt_store_sync(struct bt_store *store, struct berth_error *err)
@@ -583,11 +576,11 @@ int bt_store_sync(struct bt_store *store, struct berth_error *err)
 	}
 	uint32_t last_id = file->last_id;
 	int64_t last_owners = file->last_owners;
-	if (!run(file, BEGIN) || !write_pending(store, file) || !run(file, COMMIT)) {
+	if (!run(file, BEGIN, "") || !write_pending(store, file) || !run(file, COMMIT, "")) {
 		int result = failed(file, "write to it", err);
 
 		if (sqlite3_get_autocommit(file->database) == 0) {
-			(void)run(file, ROLLBACK);
+			(void)run(file, ROLLBACK, "");
 		}
 		for (uint32_t i = 0; i < file->ids.count; i++) {
 			if (file->ids.items[i] > last_id) {
