@@ -33,9 +33,9 @@ bool bt_encoding_is_possible(
 	return false;
 }
 
-const char *bt_encoding_content_type(const struct bt_encoding *encoding, bool is_watch)
+const char *bt_media_content_type(enum bt_media media, bool is_watch)
 {
-	switch (encoding->media) {
+	switch (media) {
 	case BT_MEDIA_JSON:
 		return "application/json";
 	case BT_MEDIA_YAML:

@@ -54,7 +54,7 @@ bool bt_encoding_is_possible(
  * "application/vnd.kubernetes.protobuf"; for watches in protobuf
  * "application/vnd.kubernetes.protobuf;stream=watch".
  */
-const char *bt_encoding_content_type(const struct bt_encoding *encoding, bool is_watch);
+const char *bt_media_content_type(enum bt_media media, bool is_watch);
 
 /**
  * Encodes a document that is complete with kind and apiVersion (a Status, a Scale, discovery ...),

@@ -60,7 +60,6 @@ void bt_front_send(struct bt_front_call *call, uint16_t code, const char *conten
 		return;
 	}
 	call->is_held = true;
-	call->next = NULL;
 	BT_LIST_APPEND(front->held, front->held_last, call, previous, next);
 }
 
@@ -74,12 +73,6 @@ static void discard_held(struct bt_front_call *call)
 	BT_LIST_REMOVE(front->held, front->held_last, call, previous, next);
 }
 
-static enum bt_media encode_failure(struct bt_front_call *call)
-{
-	return bt_encode_document(
-		&call->encoding, bt_failure_document(&call->failure, &call->arena), &call->body);
-}
-
 /** Sends the held answers; `failure` not NULL: sends the failure in place of each answer. */
 static void release_held(struct bt_front *front, const struct bt_failure *failure)
 {
@@ -89,9 +82,9 @@ static void release_held(struct bt_front *front, const struct bt_failure *failur
 		if (failure != NULL) {
 			/* The headers, such as Content-Type, stay those of the replaced answer. */
 			bt_strbuf_reset(&call->body);
-			call->failure = *failure;
 			call->code = failure->code;
-			(void)encode_failure(call);
+			(void)bt_encode_document(&call->encoding,
+				bt_failure_document(failure, &call->arena), &call->body);
 		}
 		send_answer(call);
 	}
@@ -107,9 +100,8 @@ void bt_front_send_text(struct bt_front_call *call, uint16_t code, const char *t
 void bt_front_send_document(
 	struct bt_front_call *call, uint16_t code, const struct bt_json_value *document)
 {
-	struct bt_encoding encoding = {
-		.media = bt_encode_document(&call->encoding, document, &call->body)};
-	bt_front_send(call, code, bt_encoding_content_type(&encoding, false));
+	enum bt_media media = bt_encode_document(&call->encoding, document, &call->body);
+	bt_front_send(call, code, bt_media_content_type(media, false));
 }
 
 void bt_front_send_failure(struct bt_front_call *call)
@@ -120,8 +112,7 @@ void bt_front_send_failure(struct bt_front_call *call)
 		bt_front_header(call, "Retry-After",
 			bt_arena_printf(&call->arena, "%d", (int)failure->retry_after_seconds));
 	}
-	struct bt_encoding encoding = {.media = encode_failure(call)};
-	bt_front_send(call, failure->code, bt_encoding_content_type(&encoding, false));
+	bt_front_send_document(call, failure->code, bt_failure_document(failure, &call->arena));
 }
 
 bool bt_front_fail(

@@ -292,7 +292,7 @@ static void send_answer(struct bt_front_call *call, const struct bt_api_answer *
 		bt_encode_object_tree(&encoder, answer->document, &call->body);
 	}
 	bt_encoder_finish(&encoder);
-	bt_front_send(call, answer->code, bt_encoding_content_type(&call->encoding, false));
+	bt_front_send(call, answer->code, bt_media_content_type(call->encoding.media, false));
 }
 
 /*
@@ -408,7 +408,7 @@ static struct bt_list_request list_request(struct bt_front_call *call)
 static void send_list(struct bt_front_call *call, size_t gathered_bytes_max)
 {
 	struct bt_list *list = call->list;
-	const char *type = bt_encoding_content_type(&call->encoding, false);
+	const char *type = bt_media_content_type(call->encoding.media, false);
 	call->list = NULL;
 	if (bt_list_gather(list, gathered_bytes_max)) {
 		bt_list_take(list, &call->body);
@@ -462,7 +462,7 @@ static void open_watch(void *context)
 		return;
 	}
 	struct bt_http_stream stream = {watch, bt_watch_read, bt_watch_finish};
-	bt_front_send_stream(call, bt_encoding_content_type(&call->encoding, true), &stream);
+	bt_front_send_stream(call, bt_media_content_type(call->encoding.media, true), &stream);
 }
 
 /** --- all verbs --- */

@@ -89,7 +89,7 @@ bool bt_fail_future_rv(
 	struct bt_failure *out, struct bt_arena *arena, uint64_t rv, uint64_t current);
 
 /**
- * Opens the list. false: sets *out_failure (texts in arena). bt_encoding_content_type gives the
+ * Opens the list. false: sets *out_failure (texts in arena). bt_media_content_type gives the
  * content type.
  */
 bool bt_list_open(const struct bt_list_request *request, struct bt_arena *arena,

@@ -222,7 +222,7 @@ START_TEST(test_encode__edge_14_17_what_is_possible)
 	stream_resource(&fixture, "pods", "");
 	ck_assert(bt_encoding_is_possible(&encoding, fixture.request.resource));
 	ck_assert(!bt_encoding_is_possible(&encoding, &custom));
-	ck_assert_str_eq(bt_encoding_content_type(&encoding, true),
+	ck_assert_str_eq(bt_media_content_type(encoding.media, true),
 		"application/vnd.kubernetes.protobuf;stream=watch");
 	encoding.view = BT_VIEW_METADATA;
 	ck_assert(bt_encoding_is_possible(&encoding, &custom));
