@@ -495,13 +495,9 @@ static void write_metadata(const struct bt_list_metadata *metadata, struct bt_js
 	char rv[24];
 
 	(void)snprintf(rv, sizeof(rv), "%llu", (unsigned long long)metadata->rv);
-	bt_json_write(writer, "metadata: {resourceVersion: %c, continue?: %s", rv,
-		metadata->continue_token);
-	if (metadata->remaining_item_count >= 0) {
-		bt_json_write(
-			writer, "remainingItemCount: %d", (int64_t)metadata->remaining_item_count);
-	}
-	bt_json_end_object(writer);
+	bt_json_write(writer,
+		"metadata: {resourceVersion: %c, continue?: %s, remainingItemCount?: %d}", rv,
+		metadata->continue_token, metadata->remaining_item_count);
 }
 
 /**
@@ -528,19 +524,18 @@ static void write_head(struct bt_encoder *encoder, const struct bt_list_metadata
  */
 static void write_metadata_message(const struct bt_list_metadata *metadata, struct bt_strbuf *out)
 {
-	struct bt_strbuf message = {0};
+	size_t message = bt_wire_open(out, 1);
 	char rv[24];
 
 	(void)snprintf(rv, sizeof(rv), "%llu", (unsigned long long)metadata->rv);
-	bt_wire_write_bytes(&message, 2, bt_str_from(rv));
+	bt_wire_write_bytes(out, 2, bt_str_from(rv));
 	if (metadata->continue_token.length != 0) {
-		bt_wire_write_bytes(&message, 3, metadata->continue_token);
+		bt_wire_write_bytes(out, 3, metadata->continue_token);
 	}
-	if (metadata->remaining_item_count >= 0) {
-		bt_wire_write_number(&message, 4, (uint64_t)metadata->remaining_item_count);
+	if (metadata->remaining_item_count != 0) {
+		bt_wire_write_number(out, 4, (uint64_t)metadata->remaining_item_count);
 	}
-	bt_wire_write_bytes(out, 1, bt_strbuf_str(&message));
-	bt_strbuf_finish(&message);
+	bt_wire_close(out, message);
 }
 
 /** Begins one part of a larger object. end_part writes the members of the part as YAML. */

@@ -103,7 +103,7 @@ void bt_encode_object_tree(
 struct bt_list_metadata {
 	uint64_t rv;
 	struct bt_str continue_token; /* "": the last page */
-	int64_t remaining_item_count; /* -1: leave the field out */
+	int64_t remaining_item_count; /* 0: leave the field out */
 };
 
 /**

@@ -258,7 +258,6 @@ bool bt_list_open(const struct bt_list_request *request, struct bt_arena *arena,
 	struct bt_list *list = BT_NEW(struct bt_list);
 
 	list->request = *request;
-	list->metadata.remaining_item_count = -1;
 	list->phase =
 		request->encoding.media == BT_MEDIA_PROTOBUF ? PHASE_MEASURING : PHASE_WRITING;
 	bt_encoder_init(&list->encoder, request->api, request->resource, &request->encoding);
