@@ -185,28 +185,18 @@ static void prune_at(struct bt_arena *arena, const struct bt_spot *spot, const s
 	const struct bt_field_set *keep, uint32_t depth)
 {
 	struct bt_field_children children = {0};
-	uint32_t k = 0;
 	if (last->count == 0 ||
 		bt_field_children(arena, spot, value, &children) != BT_FIELD_PARTS) {
 		return;
 	}
-	for (uint32_t i = 0; i < children.count && k < last->count; i++) {
+	for (uint32_t i = 0; i < children.count; i++) {
 		const struct bt_field_child *child = &children.items[i];
-		while (k < last->count &&
-			(last->children[k]->kind < child->kind ||
-				(last->children[k]->kind == child->kind &&
-					bt_str_compare(last->children[k]->text, child->text) <
-						0))) {
-			k++;
-		}
-		if (k == last->count || last->children[k]->kind != child->kind ||
-			!bt_str_equal(last->children[k]->text, child->text) ||
-			is_list_key(list, child->text)) {
-			continue;
-		}
+		const struct bt_field_set *owned =
+			bt_field_set_child(last, child->kind, child->text);
 		const struct bt_field_set *kept =
 			bt_field_set_child(keep, child->kind, child->text);
-		if (prune_child(arena, spot, child, last->children[k], kept, depth)) {
+		if (owned == NULL || is_list_key(list, child->text) ||
+			prune_child(arena, spot, child, owned, kept, depth)) {
 			continue;
 		}
 		if (value->type == BT_JSON_OBJECT) {

@@ -4,19 +4,14 @@
 
 #include <stdlib.h>
 
-static int compare_edges(char kind_a, struct bt_str a, char kind_b, struct bt_str b)
-{
-	if (kind_a != kind_b) {
-		return kind_a < kind_b ? -1 : 1;
-	}
-	return bt_str_compare(a, b);
-}
-
 static int compare_sets(const void *a, const void *b)
 {
 	const struct bt_field_set *left = *(const struct bt_field_set *const *)a;
 	const struct bt_field_set *right = *(const struct bt_field_set *const *)b;
-	return compare_edges(left->kind, left->text, right->kind, right->text);
+	if (left->kind != right->kind) {
+		return left->kind < right->kind ? -1 : 1;
+	}
+	return bt_str_compare(left->text, right->text);
 }
 
 struct bt_field_set *bt_field_set_new(
@@ -206,17 +201,13 @@ const struct bt_field_set *bt_field_set_intersection(
 const struct bt_field_set *bt_field_set_child(
 	const struct bt_field_set *set, char kind, struct bt_str text)
 {
+	const struct bt_field_set wanted = {.kind = kind, .text = text};
+	const struct bt_field_set *key = &wanted;
 	uint32_t count = set != NULL ? set->count : 0;
 	uint32_t at;
 
-	BT_LOWER_BOUND(at, count, middle,
-		compare_edges(
-			set->children[middle]->kind, set->children[middle]->text, kind, text) < 0);
-	return at < count &&
-			compare_edges(
-				set->children[at]->kind, set->children[at]->text, kind, text) == 0
-		? set->children[at]
-		: NULL;
+	BT_LOWER_BOUND(at, count, middle, compare_sets(&set->children[middle], &key) < 0);
+	return at < count && compare_sets(&set->children[at], &key) == 0 ? set->children[at] : NULL;
 }
 
 /** Copies the set without the children that have these names; NULL: no children are left. */

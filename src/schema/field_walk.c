@@ -172,28 +172,27 @@ static bool has_parts(const struct bt_spot *spot, const struct bt_json_value *va
 }
 
 /*
- * Returns the set of the places in the value. whole true (for a write): the set contains every
- * place, including objects and lists. whole false (for a configuration): the set contains only the
- * leaves, which are values without parts, and the elements of keyed lists.
+ * Returns the set of the places in the value at this place. whole true (for a write): the set
+ * contains every place, including objects and lists. whole false (for a configuration): the set
+ * contains only the leaves, which are values without parts, and the elements of keyed lists.
  */
-static const struct bt_field_set *set_at(struct bt_arena *arena, char kind, struct bt_str text,
-	const struct bt_spot *spot, const struct bt_json_value *value, bool whole)
+static const struct bt_field_set *set_at(struct bt_arena *arena, const struct bt_field_child *at,
+	const struct bt_json_value *value, bool whole)
 {
 	struct bt_field_children children = {0};
-	if (bt_field_children(arena, spot, value, &children) != BT_FIELD_PARTS) {
-		struct bt_field_set *leaf = bt_field_set_new(arena, kind, text, 0);
+	if (bt_field_children(arena, &at->spot, value, &children) != BT_FIELD_PARTS) {
+		struct bt_field_set *leaf = bt_field_set_new(arena, at->kind, at->text, 0);
 		leaf->member = true;
 		return leaf;
 	}
-	struct bt_field_set *set = bt_field_set_new(arena, kind, text, children.count);
-	set->member = whole || kind == BT_FIELD_KEY;
+	struct bt_field_set *set = bt_field_set_new(arena, at->kind, at->text, children.count);
+	set->member = whole || at->kind == BT_FIELD_KEY;
 	for (uint32_t i = 0; i < children.count; i++) {
 		const struct bt_field_child *child = &children.items[i];
 		/* an empty keyed list in a configuration names no elements */
 		if (whole || child->value->type != BT_JSON_ARRAY || child->value->count != 0 ||
 			!has_parts(&child->spot, child->value)) {
-			set->children[set->count++] = set_at(
-				arena, child->kind, child->text, &child->spot, child->value, whole);
+			set->children[set->count++] = set_at(arena, child, child->value, whole);
 		}
 	}
 	return set;
@@ -202,72 +201,52 @@ static const struct bt_field_set *set_at(struct bt_arena *arena, char kind, stru
 const struct bt_field_set *bt_field_set_of(
 	struct bt_arena *arena, const struct bt_spot *spot, const struct bt_json_value *value)
 {
-	return value->count != 0 ? set_at(arena, '\0', BT_STR(""), spot, value, false) : NULL;
+	const struct bt_field_child root = {.text = BT_STR(""), .spot = *spot};
+	return value->count != 0 ? set_at(arena, &root, value, false) : NULL;
 }
 
-static void compare_at(struct bt_arena *arena, char kind, struct bt_str text,
-	const struct bt_spot *spot, const struct bt_json_value *old_value,
-	const struct bt_json_value *new_value, struct bt_field_changes *out);
+static struct bt_field_changes compare_at(struct bt_arena *arena, const struct bt_field_child *at,
+	const struct bt_json_value *old_value, const struct bt_json_value *new_value);
 
-/*
- * Whether the place exists even without a value: if a list or map with the flag ALWAYS is missing,
- * Go writes null.
- */
-static bool is_always_there(const struct bt_spot *spot)
-{
-	return bt_spot_has(spot, BT_SCHEMA_ALWAYS) && (spot->list != NULL || spot->map != NULL);
-}
-
-static void compare_child(struct bt_arena *arena, const struct bt_field_child *old_child,
-	const struct bt_field_child *new_child, struct bt_field_set *changed,
-	struct bt_field_set *removed)
+/* Compares a child of an object or list; old_child or new_child may be NULL. */
+static struct bt_field_changes compare_child(struct bt_arena *arena,
+	const struct bt_field_child *old_child, const struct bt_field_child *new_child)
 {
 	const struct bt_field_child *child = new_child != NULL ? new_child : old_child;
-	struct bt_field_changes changes = {0};
-	if ((old_child != NULL && new_child != NULL) || is_always_there(&child->spot)) {
-		struct bt_json_value *old_value = old_child != NULL ? old_child->value : NULL;
-		struct bt_json_value *new_value = new_child != NULL ? new_child->value : NULL;
-		/* treat null as an empty list or map */
-		struct bt_json_value nothing = {.type = child->value->type};
+	const struct bt_json_value *old_value = old_child != NULL ? old_child->value : NULL;
+	const struct bt_json_value *new_value = new_child != NULL ? new_child->value : NULL;
+	const struct bt_spot *spot = &child->spot;
+	struct bt_json_value nothing = {.type = child->value->type};
+	if (bt_spot_has(spot, BT_SCHEMA_ALWAYS) && (spot->list != NULL || spot->map != NULL)) {
+		/* Go writes null for such a list or map if it is missing; treat null as empty */
 		if (old_value != NULL && old_value->type != BT_JSON_NULL) {
 			nothing.type = old_value->type;
 		}
-		if (is_always_there(&child->spot)) {
-			bool has_places = has_parts(&child->spot, &nothing);
-			old_value =
-				old_value == NULL || (has_places && old_value->type == BT_JSON_NULL)
-				? &nothing
-				: old_value;
-			new_value =
-				new_value == NULL || (has_places && new_value->type == BT_JSON_NULL)
-				? &nothing
-				: new_value;
+		bool has_places = has_parts(spot, &nothing);
+		if (old_value == NULL || (has_places && old_value->type == BT_JSON_NULL)) {
+			old_value = &nothing;
 		}
-		compare_at(arena, child->kind, child->text, &child->spot, old_value, new_value,
-			&changes);
-	} else if (new_child != NULL) {
-		changes.changed =
-			set_at(arena, child->kind, child->text, &child->spot, child->value, true);
-	} else {
-		changes.removed =
-			set_at(arena, child->kind, child->text, &child->spot, child->value, true);
+		if (new_value == NULL || (has_places && new_value->type == BT_JSON_NULL)) {
+			new_value = &nothing;
+		}
 	}
-	if (changes.changed != NULL) {
-		changed->children[changed->count++] = changes.changed;
+	if (old_value != NULL && new_value != NULL) {
+		return compare_at(arena, child, old_value, new_value);
 	}
-	if (changes.removed != NULL) {
-		removed->children[removed->count++] = changes.removed;
-	}
+	const struct bt_field_set *set = set_at(arena, child, child->value, true);
+	return new_value != NULL ? (struct bt_field_changes){.changed = set}
+				 : (struct bt_field_changes){.removed = set};
 }
 
-static void compare_at(struct bt_arena *arena, char kind, struct bt_str text,
-	const struct bt_spot *spot, const struct bt_json_value *old_value,
-	const struct bt_json_value *new_value, struct bt_field_changes *out)
+static struct bt_field_changes compare_at(struct bt_arena *arena, const struct bt_field_child *at,
+	const struct bt_json_value *old_value, const struct bt_json_value *new_value)
 {
+	const struct bt_spot *spot = &at->spot;
+	struct bt_field_changes changes = {0};
 	struct bt_field_children of_old = {0};
 	struct bt_field_children of_new = {0};
 	if (old_value == new_value) {
-		return;
+		return changes;
 	}
 	bool is_old_whole = bt_field_children(arena, spot, old_value, &of_old) != BT_FIELD_PARTS &&
 		(old_value->count != 0 || !has_parts(spot, old_value));
@@ -275,18 +254,17 @@ static void compare_at(struct bt_arena *arena, char kind, struct bt_str text,
 		(new_value->count != 0 || !has_parts(spot, new_value));
 	if (is_old_whole || is_new_whole || old_value->type != new_value->type) {
 		if (!bt_json_same(old_value, new_value)) {
-			out->changed = set_at(arena, kind, text, spot, new_value, true);
-			out->removed = is_old_whole
-				? NULL
-				: bt_field_set_difference(arena,
-					  set_at(arena, kind, text, spot, old_value, true),
-					  out->changed);
+			changes.changed = set_at(arena, at, new_value, true);
 		}
-		return;
+		if (changes.changed != NULL && !is_old_whole) {
+			changes.removed = bt_field_set_difference(
+				arena, set_at(arena, at, old_value, true), changes.changed);
+		}
+		return changes;
 	}
 	struct bt_field_set *changed =
-		bt_field_set_new(arena, kind, text, of_new.count + of_old.count);
-	struct bt_field_set *removed = bt_field_set_new(arena, kind, text, of_old.count);
+		bt_field_set_new(arena, at->kind, at->text, of_new.count + of_old.count);
+	struct bt_field_set *removed = bt_field_set_new(arena, at->kind, at->text, of_old.count);
 	uint32_t i = 0;
 	uint32_t k = 0;
 	while (i < of_new.count || k < of_old.count) {
@@ -296,16 +274,22 @@ static void compare_at(struct bt_arena *arena, char kind, struct bt_str text,
 		}
 		const struct bt_field_child *new_child = order <= 0 ? &of_new.items[i++] : NULL;
 		const struct bt_field_child *old_child = order >= 0 ? &of_old.items[k++] : NULL;
-		compare_child(arena, old_child, new_child, changed, removed);
+		struct bt_field_changes child = compare_child(arena, old_child, new_child);
+		if (child.changed != NULL) {
+			changed->children[changed->count++] = child.changed;
+		}
+		if (child.removed != NULL) {
+			removed->children[removed->count++] = child.removed;
+		}
 	}
-	out->changed = bt_field_set_or_empty(changed);
-	out->removed = bt_field_set_or_empty(removed);
+	changes.changed = bt_field_set_or_empty(changed);
+	changes.removed = bt_field_set_or_empty(removed);
+	return changes;
 }
 
 struct bt_field_changes bt_field_set_compare(struct bt_arena *arena, const struct bt_spot *spot,
 	const struct bt_json_value *old_value, const struct bt_json_value *new_value)
 {
-	struct bt_field_changes changes = {0};
-	compare_at(arena, '\0', BT_STR(""), spot, old_value, new_value, &changes);
-	return changes;
+	const struct bt_field_child root = {.text = BT_STR(""), .spot = *spot};
+	return compare_at(arena, &root, old_value, new_value);
 }
