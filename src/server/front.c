@@ -295,10 +295,14 @@ struct bt_front_call *bt_front_begin(struct bt_front *front, struct bt_http_exch
 	bt_query_parse(request->query, &call->arena, &call->query);
 	call->encoding.pretty = needs_indent(call);
 	bt_route_parse(bt_api_resources(front->api), request->path, &call->arena, &call->route);
-	bool is_served = front->failed ? bt_front_fail(call, 500, "InternalError", STORE_FAILED)
-				       : bt_front_identify(call) && bt_front_authorize(call) &&
+	bool is_served;
+	if (front->failed) {
+		is_served = bt_front_fail(call, 500, "InternalError", STORE_FAILED);
+	} else {
+		is_served = bt_front_identify(call) && bt_front_authorize(call) &&
 			(call->route.kind == BT_ROUTE_RESOURCE ? bt_front_call_resource(call)
 							       : bt_front_page(call));
+	}
 	if (!is_served) {
 		bt_front_send_failure(call);
 	}

@@ -30,7 +30,6 @@ enum {
 
 /** State of writing one document. */
 struct document {
-	const struct bt_resources *resources;
 	bool version2;    /* OpenAPI 2: schemas in another place, no allOf */
 	uint8_t *reached; /* REACHED flags of each message */
 	struct bt_arena arena;
@@ -634,7 +633,7 @@ static const struct bt_api_resource *next_resource(const struct bt_resources *re
 static void write_document(const struct bt_resources *resources,
 	const struct bt_served_version *version, struct bt_strbuf *out)
 {
-	struct document document = {.resources = resources, .version2 = version == NULL};
+	struct document document = {.version2 = version == NULL};
 	struct bt_json_writer *writer = &document.writer;
 	const struct bt_api_resource *resource;
 

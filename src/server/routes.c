@@ -140,21 +140,6 @@ static enum bt_route_kind parse_resource(const struct bt_resources *resources,
 								     : BT_ROUTE_MISSING;
 }
 
-static enum bt_route_kind parse_core(
-	const struct bt_resources *resources, const struct segments *segments, struct bt_route *out)
-{
-	if (segments->count == 1) {
-		return BT_ROUTE_CORE;
-	}
-	out->group = BT_STR("");
-	out->version = segments->items[1];
-	if (!bt_str_equal(out->version, BT_STR("v1"))) {
-		return BT_ROUTE_UNKNOWN;
-	}
-	return segments->count == 2 ? BT_ROUTE_RESOURCES
-				    : parse_resource(resources, segments, 2, out);
-}
-
 /* Finds a resource by "pods" or "ingresses.networking.k8s.io". */
 static const struct bt_api_resource *find_described(
 	const struct bt_resources *resources, struct bt_str name)
@@ -206,6 +191,29 @@ static enum bt_route_kind parse_custom_metrics(
 	return BT_ROUTE_CUSTOM_METRICS;
 }
 
+/* Parses the version at segment `at`, and the segments after it. */
+static enum bt_route_kind parse_version(const struct bt_resources *resources,
+	const struct segments *segments, uint32_t at, struct bt_route *out)
+{
+	out->version = segments->items[at];
+	if (!version_is_served(resources, out->group, out->version)) {
+		return BT_ROUTE_UNKNOWN;
+	}
+	if (segments->count == at + 1) {
+		return BT_ROUTE_RESOURCES;
+	}
+	return has_metrics(out->group, out->version)
+		? parse_custom_metrics(resources, segments, out)
+		: parse_resource(resources, segments, at + 1, out);
+}
+
+static enum bt_route_kind parse_core(
+	const struct bt_resources *resources, const struct segments *segments, struct bt_route *out)
+{
+	out->group = BT_STR("");
+	return segments->count == 1 ? BT_ROUTE_CORE : parse_version(resources, segments, 1, out);
+}
+
 static enum bt_route_kind parse_groups(
 	const struct bt_resources *resources, const struct segments *segments, struct bt_route *out)
 {
@@ -214,22 +222,10 @@ static enum bt_route_kind parse_groups(
 		return BT_ROUTE_GROUPS;
 	}
 	out->group = segments->items[1];
-	if (out->group.length == 0) {
+	if (!version_is_served(resources, out->group, any) || out->group.length == 0) {
 		return BT_ROUTE_UNKNOWN;
 	}
-	if (segments->count == 2) {
-		return version_is_served(resources, out->group, any) ? BT_ROUTE_GROUP
-								     : BT_ROUTE_UNKNOWN;
-	}
-	out->version = segments->items[2];
-	if (!version_is_served(resources, out->group, out->version)) {
-		return BT_ROUTE_UNKNOWN;
-	}
-	if (segments->count == 3) {
-		return BT_ROUTE_RESOURCES;
-	}
-	return has_metrics(out->group, any) ? parse_custom_metrics(resources, segments, out)
-					    : parse_resource(resources, segments, 3, out);
+	return segments->count == 2 ? BT_ROUTE_GROUP : parse_version(resources, segments, 2, out);
 }
 
 static enum bt_route_kind parse_other(

@@ -159,21 +159,22 @@ void bt_call_answer_object(struct bt_call *call, struct bt_json_value *object, u
  */
 void bt_call_answer_success(struct bt_call *call, uint16_t code, struct bt_str uid);
 
-/** --- admission_quota.c --- */
+/** --- parts of the API with files of their own --- */
 
-/** NULL accepted. */
+BT_MUST_USE struct bt_owner_cache *bt_owner_cache_create(void);
+BT_MUST_USE struct bt_tokens *bt_tokens_create(void);
+/** Reads the roles and bindings in the store, and listens to changes. api: borrowed. */
+BT_MUST_USE struct bt_rbac *bt_rbac_create(struct bt_api *api);
+/** The functions that destroy a part accept NULL. */
+void bt_owner_cache_destroy(struct bt_owner_cache *cache);
+void bt_policies_destroy(struct bt_policies *policies);
 void bt_quota_sums_destroy(struct bt_quota_sums *sums);
-
-/** --- kinds/networking.c --- */
-
-/** NULL accepted. */
+void bt_rbac_destroy(struct bt_rbac *rbac);
 void bt_service_addresses_destroy(struct bt_service_addresses *addresses);
+void bt_tokens_destroy(struct bt_tokens *tokens);
 
 /** --- managedFields of new objects: write_create.c --- */
 
-BT_MUST_USE struct bt_owner_cache *bt_owner_cache_create(void);
-/** NULL accepted. */
-void bt_owner_cache_destroy(struct bt_owner_cache *cache);
 /** Call after the commit of a new object: caches its owners for other objects of the same shape. */
 void bt_call_remember_owners(struct bt_call *call, const struct bt_stored *stored);
 
@@ -182,8 +183,6 @@ void bt_call_remember_owners(struct bt_call *call, const struct bt_stored *store
 /** Returns whether any admission policy has a binding. */
 bool bt_policies_exist(struct bt_api *api);
 
-/** NULL accepted. */
-void bt_policies_destroy(struct bt_policies *policies);
 /** Call after a commit of an object of this resource. */
 void bt_policies_changed(struct bt_api *api, const struct bt_api_resource *resource);
 /**
@@ -300,12 +299,6 @@ void bt_call_review(struct bt_call *call);
 struct bt_json_value *bt_call_pod_part(
 	struct bt_call *call, const struct bt_json_value *old, const struct bt_json_value *object);
 
-/** --- service_account_token.c --- */
-
-BT_MUST_USE struct bt_tokens *bt_tokens_create(void);
-/** NULL accepted. */
-void bt_tokens_destroy(struct bt_tokens *tokens);
-
 /** --- NodeRestriction: node_authorizer.c --- */
 
 /**
@@ -318,13 +311,6 @@ bool bt_node_restrict(
  * Like bt_node_restrict, for a token. reference: the object that the token is bound to, or NULL.
  */
 bool bt_node_restrict_token(struct bt_call *call, const struct bt_json_value *reference);
-
-/** --- rbac.c --- */
-
-/** Reads the roles and bindings in the store, and listens to changes. api: borrowed. */
-BT_MUST_USE struct bt_rbac *bt_rbac_create(struct bt_api *api);
-/** NULL accepted. */
-void bt_rbac_destroy(struct bt_rbac *rbac);
 
 /** --- custom resources --- */
 
