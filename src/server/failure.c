@@ -64,17 +64,6 @@ bool bt_fail(struct bt_failure *out, struct bt_arena *arena, uint16_t code, cons
 	return false;
 }
 
-bool bt_fail_bad_request(struct bt_failure *out, struct bt_arena *arena, const char *format, ...)
-{
-	va_list arguments;
-	va_start(arguments, format);
-	*out = (struct bt_failure){.code = 400,
-		.reason = "BadRequest",
-		.message = bt_failure_vprintf(arena, format, arguments)};
-	va_end(arguments);
-	return false;
-}
-
 bool bt_fail_about(struct bt_failure *out, struct bt_arena *arena,
 	const struct bt_api_resource *resource, struct bt_str name, uint16_t code,
 	const char *reason, const char *format, ...)

@@ -67,9 +67,6 @@ bool bt_fail_conflict(struct bt_failure *out, struct bt_arena *arena,
 /** Fails with 403 `pods "x" is forbidden: <text>`. */
 bool bt_fail_forbidden(struct bt_failure *out, struct bt_arena *arena,
 	const struct bt_api_resource *resource, struct bt_str name, struct bt_str text);
-/** Fails with 400 BadRequest and the formatted message. */
-BT_PRINTF(3, 4)
-bool bt_fail_bad_request(struct bt_failure *out, struct bt_arena *arena, const char *format, ...);
 
 /** --- validation --- */
 

@@ -195,8 +195,8 @@ static bool set_page(struct bt_list *list, const struct bt_list_request *request
 	list->start = bt_arena_printf(&list->arena, "%.*s%.*s", BT_STR_ARG(list->selection.prefix),
 		BT_STR_ARG(token.start));
 	if (list->start.length > BT_STORE_KEY_BYTES_MAX) {
-		return bt_fail_bad_request(
-			out_failure, arena, "invalid continue token: incorrect start");
+		return bt_fail(out_failure, arena, 400, "BadRequest",
+			"invalid continue token: incorrect start");
 	}
 	list->metadata.rv = token.rv > 0 ? (uint64_t)token.rv : current;
 	uint64_t compacted =

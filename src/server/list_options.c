@@ -69,7 +69,8 @@ bool bt_list_token_read(struct bt_str text, struct bt_list_token *out_token, str
 	const char *problem = read_token(text, out_token, arena);
 
 	return problem == NULL ||
-		bt_fail_bad_request(out_failure, arena, "invalid continue token: %s", problem);
+		bt_fail(out_failure, arena, 400, "BadRequest", "invalid continue token: %s",
+			problem);
 }
 
 bool bt_fail_token_expired(
@@ -114,7 +115,7 @@ static bool parse_count(struct bt_str text, int64_t *out_value, struct bt_arena 
 	if (text.length != 0 && !bt_str_parse_int64(text, out_value)) {
 		struct bt_str problem = number_problem(text, "ParseInt", arena);
 
-		return bt_fail_bad_request(out_failure, arena, "%.*s", BT_STR_ARG(problem));
+		return bt_fail(out_failure, arena, 400, "BadRequest", "%.*s", BT_STR_ARG(problem));
 	}
 	*out_value = BT_MAX(*out_value, 0);
 	return true;
@@ -152,8 +153,8 @@ static bool fail_rv(
 	if (is_watch) {
 		return bt_fail(out_failure, arena, 500, NULL, "%.*s", BT_STR_ARG(message));
 	}
-	return bt_fail_bad_request(
-		out_failure, arena, "invalid resource version: %.*s", BT_STR_ARG(message));
+	return bt_fail(out_failure, arena, 400, "BadRequest", "invalid resource version: %.*s",
+		BT_STR_ARG(message));
 }
 
 /* --- combinations of parameters --- */
@@ -234,7 +235,7 @@ bool bt_list_options_parse(const struct bt_list_parameters *parameters, bool is_
 		return fail_rv(parameters->resource_version, is_watch, arena, out_failure);
 	}
 	if (!is_watch && parameters->continue_token.length != 0 && options.rv != 0) {
-		return bt_fail_bad_request(out_failure, arena,
+		return bt_fail(out_failure, arena, 400, "BadRequest",
 			"specifying resource version is not allowed when using continue");
 	}
 	*out_options = options;

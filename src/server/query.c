@@ -242,13 +242,13 @@ bool bt_delete_options_read(const struct bt_json_value *body, struct bt_arena *a
 	int64_t seconds = 0;
 	if (kind.length != 0 && !bt_str_equal_c(kind, "DeleteOptions")) {
 		struct bt_str shown = bt_str_sub(kind, 0, 256);
-		return bt_fail_bad_request(out_failure, arena,
+		return bt_fail(out_failure, arena, 400, "BadRequest",
 			"the object provided is unrecognized (must be of type DeleteOptions): "
 			"got kind \"%.*s\"",
 			BT_STR_ARG(shown));
 	}
 	if (!is_valid || (grace != NULL && !bt_json_number_int64(grace->text, &seconds))) {
-		return bt_fail_bad_request(out_failure, arena,
+		return bt_fail(out_failure, arena, 400, "BadRequest",
 			"DeleteOptions in version \"v1\" cannot be handled as a DeleteOptions: "
 			"json: cannot unmarshal a value into Go struct field DeleteOptions");
 	}
@@ -285,7 +285,7 @@ bool bt_query_delete_options(const struct bt_query *query, struct bt_arena *aren
 	if (grace.length != 0) {
 		if (!bt_str_parse_int64(grace, &seconds)) {
 			struct bt_str text = bt_failure_quoted(arena, bt_str_sub(grace, 0, 256));
-			return bt_fail_bad_request(out_failure, arena,
+			return bt_fail(out_failure, arena, 400, "BadRequest",
 				"strconv.ParseInt: parsing %.*s: invalid syntax", BT_STR_ARG(text));
 		}
 		bt_json_set_int64(arena, body, "gracePeriodSeconds", seconds);
@@ -310,7 +310,7 @@ bool bt_query_include_object(const struct bt_query *query, struct bt_arena *aren
 		*out = BT_INCLUDE_NONE;
 	} else {
 		struct bt_str shown = bt_failure_quoted(arena, bt_str_sub(text, 0, 256));
-		return bt_fail_bad_request(out_failure, arena,
+		return bt_fail(out_failure, arena, 400, "BadRequest",
 			"Unable to convert to Table as requested: includeObject: Invalid value: "
 			"%.*s: must be 'Metadata', 'Object', 'None', or empty",
 			BT_STR_ARG(shown));

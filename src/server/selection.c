@@ -133,11 +133,11 @@ static bool fail_unknown(struct bt_failure *out, struct bt_arena *arena,
 
 	if (has_rows(resource) ||
 		bt_json_array_at(resource->definition_version, "selectableFields")->count != 0) {
-		return bt_fail_bad_request(
-			out, arena, "field label not supported: %.*s", BT_STR_ARG(shown));
+		return bt_fail(out, arena, 400, "BadRequest", "field label not supported: %.*s",
+			BT_STR_ARG(shown));
 	}
 	struct bt_str quoted = bt_failure_quoted(arena, shown);
-	return bt_fail_bad_request(out, arena,
+	return bt_fail(out, arena, 400, "BadRequest",
 		"%.*s is not a known field selector: only \"metadata.name\", "
 		"\"metadata.namespace\"",
 		BT_STR_ARG(quoted));
@@ -249,8 +249,8 @@ static bool parse(struct bt_selection *selection, const struct bt_api_resource *
 		    &selection->labels, &err) != 0 ||
 		bt_field_selector_parse(bt_arena_str(&selection->arena, fields), &selection->arena,
 			&field_selector, &err) != 0) {
-		(void)bt_fail_bad_request(
-			out_failure, failure_arena, "%s", berth_error_message(&err));
+		(void)bt_fail(out_failure, failure_arena, 400, "BadRequest", "%s",
+			berth_error_message(&err));
 		berth_error_finish(&err);
 		return false;
 	}

@@ -53,15 +53,15 @@ struct bt_json_value *bt_call_apply_patch(struct bt_call *call,
 		struct bt_failure *failure = &call->answer->failure;
 		const char *text = berth_error_message(&err);
 		if (result == BERTH_ERR_SYNTAX) {
-			(void)bt_fail_bad_request(
-				failure, call->arena, "error decoding patch: %s", text);
+			(void)bt_fail(failure, call->arena, 400, "BadRequest",
+				"error decoding patch: %s", text);
 		} else if (result == BERTH_ERR_TOO_LARGE) {
 			(void)bt_fail(
 				failure, call->arena, 413, "RequestEntityTooLarge", "%s", text);
 		} else if (result == BERTH_ERR_INTERNAL) {
 			(void)bt_fail(failure, call->arena, 500, NULL, "%s", text);
 		} else if (result == BERTH_ERR_INVALID && type == BT_PATCH_STRATEGIC) {
-			(void)bt_fail_bad_request(failure, call->arena, "%s", text);
+			(void)bt_fail(failure, call->arena, 400, "BadRequest", "%s", text);
 		} else {
 			(void)bt_fail(failure, call->arena, 422, "Invalid",
 				"the server rejected our request due to an error in our request");
