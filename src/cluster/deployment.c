@@ -128,7 +128,7 @@ static void watch_progress(struct rollout *rollout, const struct counters *count
 		rollout->new_set != NULL ? "ReplicaSet" : "Deployment", BT_STR_ARG(name));
 
 	if (deadline == INT32_MAX) {
-		bt_tree_remove_condition(rollout->conditions, "Progressing");
+		bt_json_remove_with(rollout->conditions, "type", BT_STR("Progressing"));
 		return;
 	}
 	if (was_complete && counters->replicas == counters->updated) {
@@ -193,7 +193,7 @@ static void write_status(struct rollout *rollout)
 		}
 	}
 	if (failure == NULL) {
-		bt_tree_remove_condition(rollout->conditions, "ReplicaFailure");
+		bt_json_remove_with(rollout->conditions, "type", BT_STR("ReplicaFailure"));
 	} else {
 		bool deletes = bt_str_equal_c(bt_json_text_at(failure, "reason"), "FailedDelete");
 
@@ -249,12 +249,8 @@ static void copy_annotations(struct rollout *rollout, struct bt_json_value *anno
 		bt_json_object_at(rollout->deployment, "metadata.annotations");
 
 	for (uint32_t i = 0; i < from->count; i++) {
-		bool own = false;
-
-		for (size_t n = 0; n < BT_ARRAY_LENGTH(own_annotations); n++) {
-			own = own || bt_str_equal_c(from->members[i].name, own_annotations[n]);
-		}
-		if (!own) {
+		if (!bt_str_is_one_of(from->members[i].name, own_annotations,
+			    BT_ARRAY_LENGTH(own_annotations))) {
 			bt_json_set(rollout->arena, annotations, from->members[i].name,
 				bt_json_clone(rollout->arena, from->members[i].value, false));
 		}

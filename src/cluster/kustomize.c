@@ -670,12 +670,8 @@ static int read_kustomization(struct folder *folder)
 		return set_kustomize_error(folder, name, "one object is expected");
 	}
 	for (uint32_t i = 0; i < folder->file->count; i++) {
-		bool known = false;
-		for (size_t k = 0; k < BT_ARRAY_LENGTH(known_fields); k++) {
-			known = known ||
-				bt_str_equal_c(folder->file->members[i].name, known_fields[k]);
-		}
-		if (!known) {
+		if (!bt_str_is_one_of(folder->file->members[i].name, known_fields,
+			    BT_ARRAY_LENGTH(known_fields))) {
 			return bt_error_set(folder->err, BERTH_ERR_INVALID,
 				"-k %s: %s: the field %.*s is not supported", folder->path, name,
 				BT_STR_ARG(folder->file->members[i].name));
@@ -718,14 +714,13 @@ static int set_replicas(struct folder *folder)
 			for (uint32_t n = 0; n < resource->name_count; n++) {
 				is_named = is_named || bt_str_equal(resource->names[n].name, name);
 			}
-			for (size_t n = 0; is_named && n < BT_ARRAY_LENGTH(kinds); n++) {
-				if (bt_str_equal_c(
-					    bt_json_text_at(resource->object, "kind"), kinds[n])) {
-					bt_json_put(folder->arena, resource->object,
-						"{spec: {replicas: %d}}",
-						bt_json_int64_at(list->elements[i], "count", 0));
-					any = true;
-				}
+			if (is_named &&
+				bt_str_is_one_of(bt_json_text_at(resource->object, "kind"), kinds,
+					BT_ARRAY_LENGTH(kinds))) {
+				bt_json_put(folder->arena, resource->object,
+					"{spec: {replicas: %d}}",
+					bt_json_int64_at(list->elements[i], "count", 0));
+				any = true;
 			}
 		}
 		if (!any) {

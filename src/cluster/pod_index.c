@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "cluster/tree.h"
+#include "server/condition.h"
 
 /*
  * The list of an owner's pods is found by the hash of the owner's uid. The list of a namespace's
@@ -115,19 +116,13 @@ static struct bt_indexed_pod *new_record(struct bt_str key, const struct bt_json
 	record->label_bits = bt_label_bits(labels);
 	record->job_tracking = bt_json_has_text(bt_json_array_at(pod, "metadata.finalizers"),
 		BT_STR("batch.kubernetes.io/job-tracking"));
-	const struct bt_json_value *conditions = bt_json_array_at(pod, "status.conditions");
+	const struct bt_json_value *ready =
+		bt_condition_find(bt_json_array_at(pod, "status.conditions"), "Ready");
 	const struct bt_json_value *containers = bt_json_array_at(pod, "status.containerStatuses");
 	int64_t restarts = 0;
 
-	for (uint32_t i = 0; i < conditions->count; i++) {
-		const struct bt_json_value *condition = conditions->elements[i];
-		if (bt_str_equal_c(bt_json_text_at(condition, "type"), "Ready")) {
-			record->ready =
-				bt_str_equal_c(bt_json_text_at(condition, "status"), "True");
-			record->ready_since_seconds =
-				bt_tree_seconds(condition, "lastTransitionTime");
-		}
-	}
+	record->ready = bt_str_equal_c(bt_json_text_at(ready, "status"), "True");
+	record->ready_since_seconds = bt_tree_seconds(ready, "lastTransitionTime");
 	for (uint32_t i = 0; i < containers->count; i++) {
 		int64_t count = bt_json_int64_at(containers->elements[i], "restartCount", 0);
 		restarts += count > 0 && count < INT32_MAX ? count : 0;

@@ -135,7 +135,7 @@ static bool sync(struct bt_sync *sync)
 	if (failure.reason != NULL) {
 		(void)bt_tree_set_condition(arena, conditions, &failure, false, sync->now_ns);
 	} else {
-		bt_tree_remove_condition(conditions, "ReplicaFailure");
+		bt_json_remove_with(conditions, "type", BT_STR("ReplicaFailure"));
 	}
 	bt_sync_write_status(sync,
 		bt_json_put(arena, NULL,

@@ -134,12 +134,7 @@ static bool ensure_claims(struct bt_sync *sync, struct bt_str pod_name, struct b
 			struct bt_json_value *volumes =
 				bt_json_ensure_array(arena, spec, "volumes");
 
-			for (uint32_t n = volumes->count; n > 0; n--) {
-				if (bt_str_equal(bt_json_text_at(volumes->elements[n - 1], "name"),
-					    volume)) {
-					bt_json_remove_at(volumes, n - 1);
-				}
-			}
+			bt_json_remove_with(volumes, "name", volume);
 			bt_json_put(arena, volumes,
 				"[{name: %s, persistentVolumeClaim: {claimName: %s}}]", volume,
 				claim);
@@ -180,13 +175,8 @@ static bool set_claim_owners(struct pass *pass, const struct bt_indexed_pod *pod
 		if (claim == NULL) {
 			continue;
 		}
-		for (uint32_t n = owners->count; n > 0; n--) {
-			struct bt_str uid = bt_json_text_at(owners->elements[n - 1], "uid");
-
-			if (bt_str_equal(uid, set_uid) || bt_str_equal(uid, pod->uid)) {
-				bt_json_remove_at(owners, n - 1);
-			}
-		}
+		bt_json_remove_with(owners, "uid", set_uid);
+		bt_json_remove_with(owners, "uid", pod->uid);
 		if (with_pod && condemned) {
 			bt_json_put(arena, owners,
 				"[{apiVersion: 'v1', kind: 'Pod', name: %s, uid: %s}]",

@@ -114,15 +114,6 @@ bool bt_tree_set_condition(struct bt_arena *arena, struct bt_json_value *conditi
 	return true;
 }
 
-void bt_tree_remove_condition(struct bt_json_value *conditions, const char *type)
-{
-	for (uint32_t i = conditions->count; i > 0; i--) {
-		if (bt_str_equal_c(bt_json_text_at(conditions->elements[i - 1], "type"), type)) {
-			bt_json_remove_at(conditions, i - 1);
-		}
-	}
-}
-
 /* --- writes --- */
 
 bool bt_tree_covers(const struct bt_json_value *stored, const struct bt_json_value *wanted)
@@ -209,11 +200,7 @@ bool bt_tree_release(struct bt_hub *hub, const struct bt_api_resource *resource,
 		bt_tree_copy_array(arena, object, "metadata.ownerReferences");
 	struct bt_json_value *finalizers = NULL;
 
-	for (uint32_t i = owners->count; i > 0; i--) {
-		if (bt_str_equal(bt_json_text_at(owners->elements[i - 1], "uid"), owner_uid)) {
-			bt_json_remove_at(owners, i - 1);
-		}
-	}
+	bt_json_remove_with(owners, "uid", owner_uid);
 	if (finalizer != NULL) {
 		finalizers = bt_tree_copy_array(arena, object, "metadata.finalizers");
 		bt_json_remove_text(finalizers, bt_str_from(finalizer));

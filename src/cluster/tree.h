@@ -66,7 +66,6 @@ struct bt_tree_condition {
  */
 bool bt_tree_set_condition(struct bt_arena *arena, struct bt_json_value *conditions,
 	const struct bt_tree_condition *condition, bool update_time, int64_t now_ns);
-void bt_tree_remove_condition(struct bt_json_value *conditions, const char *type);
 
 /** --- writes --- */
 

@@ -209,6 +209,15 @@ struct bt_json_value *bt_json_element_with(
 	return NULL;
 }
 
+void bt_json_remove_with(struct bt_json_value *array, const char *dotted_path, struct bt_str text)
+{
+	for (uint32_t i = array->count; i > 0; i--) {
+		if (bt_str_equal(bt_json_text_at(array->elements[i - 1], dotted_path), text)) {
+			bt_json_remove_at(array, i - 1);
+		}
+	}
+}
+
 void bt_json_remove_text(struct bt_json_value *array, struct bt_str text)
 {
 	uint32_t kept = 0;

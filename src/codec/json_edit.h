@@ -55,6 +55,8 @@ bool bt_json_has_text(const struct bt_json_value *array, struct bt_str text);
 /** Returns the first object of the array whose member at the dotted path is this text, or NULL. */
 struct bt_json_value *bt_json_element_with(
 	const struct bt_json_value *array, const char *dotted_path, struct bt_str text);
+/** Removes the objects of the array whose member at the dotted path is this text. */
+void bt_json_remove_with(struct bt_json_value *array, const char *dotted_path, struct bt_str text);
 /** Removes all elements of the array that equal text. */
 void bt_json_remove_text(struct bt_json_value *array, struct bt_str text);
 
