@@ -448,9 +448,6 @@ struct bt_json_value *bt_controller_owner_reference(struct bt_arena *arena,
 /** Returns {kind, namespace, name, uid, apiVersion, resourceVersion}. */
 struct bt_json_value *bt_controller_reference(struct bt_arena *arena,
 	const struct bt_api_resource *resource, const struct bt_json_value *object);
-/** Returns the object at a dotted path below value; missing objects on the path are added. */
-struct bt_json_value *bt_tree_ensure(
-	struct bt_arena *arena, struct bt_json_value *value, const char *dotted_path);
 /** Returns a copy of the array at the path; the caller may change the copy. */
 struct bt_json_value *bt_tree_copy_array(
 	struct bt_arena *arena, const struct bt_json_value *value, const char *dotted_path);

@@ -290,14 +290,14 @@ static bool patch(struct rollout *rollout, enum bt_hub_kind kind, struct bt_str 
 
 static void write_revision(struct rollout *rollout)
 {
-	struct bt_json_value *document = bt_json_new(rollout->arena, BT_JSON_OBJECT);
-	struct bt_json_value *annotations =
-		bt_tree_ensure(rollout->arena, document, "metadata.annotations");
+	struct bt_json_value *annotations = bt_json_new(rollout->arena, BT_JSON_OBJECT);
 
 	set_number(rollout, annotations, ANNOTATION_REVISION, rollout->new_set->revision);
 	if (!bt_tree_covers(
 		    bt_json_object_at(rollout->deployment, "metadata.annotations"), annotations)) {
-		(void)patch(rollout, BT_HUB_DEPLOYMENTS, rollout->sync->key, document);
+		(void)patch(rollout, BT_HUB_DEPLOYMENTS, rollout->sync->key,
+			bt_json_put(rollout->arena, NULL, "{metadata: {annotations: %v}}",
+				annotations));
 	}
 }
 
@@ -309,8 +309,7 @@ static void refresh_new_set(struct rollout *rollout)
 {
 	struct rollout_set *set = rollout->new_set;
 	struct bt_arena *arena = rollout->arena;
-	struct bt_json_value *document = bt_json_new(arena, BT_JSON_OBJECT);
-	struct bt_json_value *annotations = bt_tree_ensure(arena, document, "metadata.annotations");
+	struct bt_json_value *annotations = bt_json_new(arena, BT_JSON_OBJECT);
 	int64_t revision = next_revision(rollout);
 	int64_t min_ready = bt_json_int64_at(rollout->deployment, "spec.minReadySeconds", 0);
 
@@ -325,6 +324,8 @@ static void refresh_new_set(struct rollout *rollout)
 		set_number(rollout, annotations, ANNOTATION_REVISION, revision);
 		set->revision = revision;
 	}
+	struct bt_json_value *document =
+		bt_json_put(arena, NULL, "{metadata: {annotations: %v}}", annotations);
 	bool differs = !bt_tree_covers(
 		bt_json_object_at(set->object, "metadata.annotations"), annotations);
 	if (bt_json_int64_at(set->object, "spec.minReadySeconds", 0) != min_ready) {
@@ -500,8 +501,7 @@ static void clean_up(struct rollout *rollout)
 static bool scale_set(struct rollout *rollout, struct rollout_set *set, int64_t size)
 {
 	struct bt_arena *arena = rollout->arena;
-	struct bt_json_value *document = bt_json_new(arena, BT_JSON_OBJECT);
-	struct bt_json_value *annotations = bt_tree_ensure(arena, document, "metadata.annotations");
+	struct bt_json_value *annotations = bt_json_new(arena, BT_JSON_OBJECT);
 	int64_t before = set->replicas;
 
 	set_number(rollout, annotations, ANNOTATION_DESIRED, rollout->replicas);
@@ -511,6 +511,8 @@ static bool scale_set(struct rollout *rollout, struct rollout_set *set, int64_t 
 			bt_json_object_at(set->object, "metadata.annotations"), annotations)) {
 		return false;
 	}
+	struct bt_json_value *document =
+		bt_json_put(arena, NULL, "{metadata: {annotations: %v}}", annotations);
 	if (size != before) {
 		bt_json_put(arena, document, "{spec: {replicas: %d}}", size);
 	}

@@ -174,7 +174,8 @@ static bool bind(
 				"{metadata: {annotations: {" BT_PV_BOUND_BY_CONTROLLER
 				": 'yes'}}}");
 		}
-		bt_pv_set_claim_reference(arena, bt_tree_ensure(arena, patch, "spec"), claim);
+		bt_pv_set_claim_reference(
+			arena, bt_json_ensure_object(arena, patch, "spec"), claim);
 		if (bt_sync_patch(sync, BT_HUB_VOLUMES, name, patch) != 200) {
 			return false;
 		}

@@ -39,24 +39,6 @@ struct bt_json_value *bt_controller_reference(struct bt_arena *arena,
 		bt_json_text_at(object, "metadata.resourceVersion"));
 }
 
-struct bt_json_value *bt_tree_ensure(
-	struct bt_arena *arena, struct bt_json_value *value, const char *dotted_path)
-{
-	struct bt_str rest = bt_str_from(dotted_path);
-
-	while (rest.length != 0) {
-		struct bt_str name = bt_str_cut(&rest, '.');
-		struct bt_json_value *member = bt_json_get(value, name);
-
-		if (member == NULL || member->type != BT_JSON_OBJECT) {
-			member = bt_json_new(arena, BT_JSON_OBJECT);
-			bt_json_set(arena, value, name, member);
-		}
-		value = member;
-	}
-	return value;
-}
-
 struct bt_json_value *bt_tree_copy_array(
 	struct bt_arena *arena, const struct bt_json_value *value, const char *dotted_path)
 {
