@@ -166,6 +166,48 @@ int64_t bt_most_allocated_points(int64_t requested, int64_t capacity)
 	return bt_wrap_div(bt_wrap_mul(requested, BT_SCORE_MAX), capacity);
 }
 
+void bt_lacks_add(struct bt_lacks *lacks, struct bt_str reason, bool is_unresolvable)
+{
+	if (lacks->reasons == NULL) {
+		lacks->reasons = BT_ARENA_NEW_ARRAY(lacks->arena, struct bt_str, lacks->capacity);
+	}
+	lacks->reasons[lacks->count++] = reason;
+	lacks->is_unresolvable |= is_unresolvable;
+}
+
+void bt_lacks_check(struct bt_lacks *lacks, struct bt_str reason, int64_t request,
+	int64_t allocatable, int64_t requested)
+{
+	if (request > 0 && request > bt_wrap_sub(allocatable, requested)) {
+		bt_lacks_add(lacks, reason, request > allocatable);
+	}
+}
+
+void bt_lacks_check_standard(struct bt_lacks *lacks, const struct bt_node_info *node,
+	int64_t cpu_milli, int64_t memory_bytes, int64_t ephemeral_bytes)
+{
+	bt_lacks_check(lacks, bt_reason_texts[BT_REASON_INSUFFICIENT_CPU], cpu_milli,
+		node->allocatable_cpu_milli, node->requested_cpu_milli);
+	bt_lacks_check(lacks, bt_reason_texts[BT_REASON_INSUFFICIENT_MEMORY], memory_bytes,
+		node->allocatable_memory_bytes, node->requested_memory_bytes);
+	bt_lacks_check(lacks, bt_reason_texts[BT_REASON_INSUFFICIENT_EPHEMERAL_STORAGE],
+		ephemeral_bytes, node->allocatable_ephemeral_bytes,
+		node->requested_ephemeral_bytes);
+}
+
+struct bt_status bt_lacks_status(const struct bt_lacks *lacks)
+{
+	if (lacks->count == 0) {
+		return BT_STATUS_OK;
+	}
+	return (struct bt_status){
+		.code = lacks->is_unresolvable ? BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE
+					       : BT_STATUS_UNSCHEDULABLE,
+		.reason_count = lacks->count,
+		.reasons = lacks->reasons,
+	};
+}
+
 struct bt_resource_gates bt_resource_gates_of(const struct bt_gates *gates)
 {
 	return (struct bt_resource_gates){

@@ -93,6 +93,31 @@ bool bt_score_entry_find(const struct bt_scored_resource *resource, int64_t pod_
  */
 int64_t bt_most_allocated_points(int64_t requested, int64_t capacity);
 
+/**
+ * Resources that a node lacks for a pod, as reasons in the order of the checks. Set arena, and set
+ * capacity to the maximum number of reasons.
+ */
+struct bt_lacks {
+	struct bt_arena *arena;
+	uint32_t capacity;
+	struct bt_str *reasons;
+	uint32_t count;
+	bool is_unresolvable; /* the node would lack a resource even without pods */
+};
+
+/** Number of resources that bt_lacks_check_standard checks. */
+#define BT_STANDARD_RESOURCES 3
+
+void bt_lacks_add(struct bt_lacks *lacks, struct bt_str reason, bool is_unresolvable);
+/** Adds the reason if less than the request is free. A request of 0 always fits. */
+void bt_lacks_check(struct bt_lacks *lacks, struct bt_str reason, int64_t request,
+	int64_t allocatable, int64_t requested);
+/** Checks cpu, memory and ephemeral-storage. */
+void bt_lacks_check_standard(struct bt_lacks *lacks, const struct bt_node_info *node,
+	int64_t cpu_milli, int64_t memory_bytes, int64_t ephemeral_bytes);
+/** Returns the status of the node; Success if nothing is lacking. */
+struct bt_status bt_lacks_status(const struct bt_lacks *lacks);
+
 /** Returns the values of the gates that affect the computation of a pod's resources. */
 struct bt_resource_gates bt_resource_gates_of(const struct bt_gates *gates);
 

@@ -7,7 +7,6 @@
 
 #include "api/resources.h"
 #include "base/log.h"
-#include "base/wrap.h"
 #include "dra/device_pools.h"
 #include "plugins/common_resource_score.h"
 #include "plugins/dynamic_resources.h"
@@ -234,42 +233,22 @@ static void set_statuses(struct bt_pod_status *status, const struct bt_node_allo
 	status->node_allocatable_resource_claim_statuses.present = true;
 }
 
-struct lacks {
-	struct bt_str *reasons;
-	uint32_t count;
-	bool is_unresolvable;
-};
-
-static void check_amount(struct lacks *lacks, struct bt_str reason, int64_t wanted,
-	int64_t allocatable, int64_t requested)
-{
-	if (wanted > 0 && wanted > bt_wrap_sub(allocatable, requested)) {
-		lacks->reasons[lacks->count++] = reason;
-		lacks->is_unresolvable |= wanted > allocatable;
-	}
-}
-
 static struct bt_status check_node(
 	const struct demand_check *check, const struct bt_resource *wanted)
 {
 	const struct bt_node_info *node = check->node;
-	struct lacks lacks = {.reasons = BT_ARENA_NEW_ARRAY(check->arena, struct bt_str,
-				      (size_t)wanted->scalar_count + 3)};
+	struct bt_lacks lacks = {
+		.arena = check->arena, .capacity = BT_STANDARD_RESOURCES + wanted->scalar_count};
 
-	check_amount(&lacks, bt_reason_texts[BT_REASON_INSUFFICIENT_CPU], wanted->cpu_milli,
-		node->allocatable_cpu_milli, node->requested_cpu_milli);
-	check_amount(&lacks, bt_reason_texts[BT_REASON_INSUFFICIENT_MEMORY], wanted->memory_bytes,
-		node->allocatable_memory_bytes, node->requested_memory_bytes);
-	check_amount(&lacks, bt_reason_texts[BT_REASON_INSUFFICIENT_EPHEMERAL_STORAGE],
-		wanted->ephemeral_storage_bytes, node->allocatable_ephemeral_bytes,
-		node->requested_ephemeral_bytes);
+	bt_lacks_check_standard(&lacks, node, wanted->cpu_milli, wanted->memory_bytes,
+		wanted->ephemeral_storage_bytes);
 	for (uint32_t i = 0; i < wanted->scalar_count; i++) {
 		struct bt_str name = wanted->scalars[i].name;
 		uint32_t column = bt_node_table_find_scalar(
 			&check->instance->base.handle->state->nodes, name);
 
 		if (bt_resource_is_hugepage(name)) {
-			check_amount(&lacks,
+			bt_lacks_check(&lacks,
 				bt_arena_printf(
 					check->arena, "Insufficient %.*s", BT_STR_ARG(name)),
 				wanted->scalars[i].value,
@@ -277,15 +256,7 @@ static struct bt_status check_node(
 				bt_node_info_scalar_requested(node, column));
 		}
 	}
-	if (lacks.count == 0) {
-		return BT_STATUS_OK;
-	}
-	return (struct bt_status){
-		.code = lacks.is_unresolvable ? BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE
-					      : BT_STATUS_UNSCHEDULABLE,
-		.reason_count = lacks.count,
-		.reasons = lacks.reasons,
-	};
+	return bt_lacks_status(&lacks);
 }
 
 static struct bt_status check_demand(const struct demand_check *check)

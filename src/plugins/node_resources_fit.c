@@ -191,57 +191,8 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 	return BT_STATUS_OK;
 }
 
-/** Reasons why a node does not fit, in order. */
-struct fit_failures {
-	struct bt_arena *arena;
-	uint32_t capacity; /* maximum number of reasons */
-	struct bt_str *reasons;
-	uint32_t count;
-	bool unresolvable;
-};
-
-static void add_failure(struct fit_failures *failures, struct bt_str reason, bool unresolvable)
-{
-	if (failures->reasons == NULL) {
-		failures->reasons =
-			BT_ARENA_NEW_ARRAY(failures->arena, struct bt_str, failures->capacity);
-	}
-	failures->reasons[failures->count++] = reason;
-	failures->unresolvable = failures->unresolvable || unresolvable;
-}
-
-static struct bt_status failure_status(const struct fit_failures *failures)
-{
-	if (failures->count == 0) {
-		return BT_STATUS_OK;
-	}
-	return (struct bt_status){
-		.code = failures->unresolvable ? BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE
-					       : BT_STATUS_UNSCHEDULABLE,
-		.reason_count = failures->count,
-		.reasons = failures->reasons,
-	};
-}
-
-#define STANDARD_REASONS 4
-
-/**
- * Whether more cpu, memory or ephemeral-storage is requested than is available. A request of 0 fits
- * even on an over-committed node.
- */
-static bool exceeds(int64_t request, int64_t available)
-{
-	return request > 0 && request > available;
-}
-
-/* Check cpu, memory or ephemeral-storage. */
-static void check_standard(struct fit_failures *failures, enum bt_reason reason, int64_t request,
-	int64_t allocatable, int64_t requested)
-{
-	if (exceeds(request, bt_wrap_sub(allocatable, requested))) {
-		add_failure(failures, bt_reason_texts[reason], request > allocatable);
-	}
-}
+/** Maximum number of reasons besides those of scalar resources: pods and standard resources. */
+#define FIXED_REASONS (1 + BT_STANDARD_RESOURCES)
 
 static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	BT_UNUSED const struct bt_pod_info *pod, const struct bt_node_info *node)
@@ -253,18 +204,13 @@ static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *
 			BT_STR("error reading \"PreFilterNodeResourcesFit\" from cycleState: not "
 			       "found"));
 	}
-	struct fit_failures found = {
-		.arena = cycle->arena, .capacity = STANDARD_REASONS + data->scalar_count};
-	struct fit_failures *failures = &found;
+	struct bt_lacks lacks = {
+		.arena = cycle->arena, .capacity = FIXED_REASONS + data->scalar_count};
 	if (bt_wrap_add(node->pod_count, 1) > node->allocatable_pods) {
-		add_failure(failures, bt_reason_texts[BT_REASON_TOO_MANY_PODS], false);
+		bt_lacks_add(&lacks, bt_reason_texts[BT_REASON_TOO_MANY_PODS], false);
 	}
-	check_standard(failures, BT_REASON_INSUFFICIENT_CPU, data->cpu_milli,
-		node->allocatable_cpu_milli, node->requested_cpu_milli);
-	check_standard(failures, BT_REASON_INSUFFICIENT_MEMORY, data->memory_bytes,
-		node->allocatable_memory_bytes, node->requested_memory_bytes);
-	check_standard(failures, BT_REASON_INSUFFICIENT_EPHEMERAL_STORAGE, data->ephemeral_bytes,
-		node->allocatable_ephemeral_bytes, node->requested_ephemeral_bytes);
+	bt_lacks_check_standard(
+		&lacks, node, data->cpu_milli, data->memory_bytes, data->ephemeral_bytes);
 	for (uint32_t i = 0; i < data->scalar_count; i++) {
 		const struct fit_scalar *scalar = &data->scalars[i];
 		int64_t allocatable = bt_node_info_scalar_allocatable(node, scalar->column);
@@ -274,10 +220,10 @@ static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *
 		}
 		if (scalar->value > bt_wrap_sub(allocatable,
 					    bt_node_info_scalar_requested(node, scalar->column))) {
-			add_failure(failures, scalar->reason, scalar->value > allocatable);
+			bt_lacks_add(&lacks, scalar->reason, scalar->value > allocatable);
 		}
 	}
-	return failure_status(failures);
+	return bt_lacks_status(&lacks);
 }
 
 /*
@@ -394,6 +340,18 @@ static bool floors_allow(const struct fit_floors *floors, const struct fit_pre_f
 		request->ephemeral_bytes <= floors->least[FLOOR_EPHEMERAL];
 }
 
+/** Get the columns of cpu, memory and ephemeral-storage; request 0: the pod does not request it. */
+static void get_standard_columns(const struct fit_pre_filter_data *request,
+	const struct bt_node_table *nodes, struct bt_lack_column out[BT_STANDARD_RESOURCES])
+{
+	out[0] = (struct bt_lack_column){nodes->allocatable_cpu_milli, nodes->requested_cpu_milli,
+		request->cpu_milli, DETAIL_CPU};
+	out[1] = (struct bt_lack_column){nodes->allocatable_memory_bytes,
+		nodes->requested_memory_bytes, request->memory_bytes, DETAIL_MEMORY};
+	out[2] = (struct bt_lack_column){nodes->allocatable_ephemeral_bytes,
+		nodes->requested_ephemeral_bytes, request->ephemeral_bytes, DETAIL_EPHEMERAL};
+}
+
 static bool filter_slots(const void *data, const struct bt_state *state, struct bt_slot_range range,
 	uint32_t *detail)
 {
@@ -401,24 +359,14 @@ static bool filter_slots(const void *data, const struct bt_state *state, struct 
 	const struct bt_node_table *nodes = &state->nodes;
 	const struct bt_lack_column pods = {
 		nodes->allocatable_pods, nodes->pod_count, 1, DETAIL_TOO_MANY_PODS};
-	/*
-	 * Columns of cpu, memory and ephemeral-storage; resources that the pod does not request are
-	 * left out below.
-	 */
-	const struct bt_lack_column standard[3] = {
-		{nodes->allocatable_cpu_milli, nodes->requested_cpu_milli, request->cpu_milli,
-			DETAIL_CPU},
-		{nodes->allocatable_memory_bytes, nodes->requested_memory_bytes,
-			request->memory_bytes, DETAIL_MEMORY},
-		{nodes->allocatable_ephemeral_bytes, nodes->requested_ephemeral_bytes,
-			request->ephemeral_bytes, DETAIL_EPHEMERAL},
-	};
-	struct bt_lack_column columns[3];
+	struct bt_lack_column columns[BT_STANDARD_RESOURCES];
 	uint32_t count = 0;
 
-	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(standard); i++) {
-		if (standard[i].request > 0) {
-			columns[count++] = standard[i];
+	get_standard_columns(request, nodes, columns);
+	/* Leave out the resources that the pod does not request. */
+	for (uint32_t i = 0; i < BT_STANDARD_RESOURCES; i++) {
+		if (columns[i].request > 0) {
+			columns[count++] = columns[i];
 		}
 	}
 	bool any = bt_resource_kernels_for_cpu()->lack(&pods, columns, count, range, detail);
@@ -512,28 +460,21 @@ static void filter_room(BT_UNUSED struct bt_plugin *plugin, const void *data,
 	const struct fit_pre_filter_data *request = data;
 	const struct bt_node_table *nodes = &state->nodes;
 	const struct bt_shape *shape = pod->shape;
+	const int64_t taken_by_pod[BT_STANDARD_RESOURCES] = {shape->requested_cpu_milli,
+		shape->requested_memory_bytes, shape->requested_ephemeral_bytes};
+	struct bt_lack_column columns[BT_STANDARD_RESOURCES];
 
+	get_standard_columns(request, nodes, columns);
 	for (uint32_t k = 0; k < range.count; k++) {
 		uint32_t slot = bt_slot_at(range, k);
 
 		lower_room(
 			&room[slot], 1, 1, nodes->allocatable_pods[slot], nodes->pod_count[slot]);
-		if (request->cpu_milli > 0) {
-			lower_room(&room[slot], request->cpu_milli, shape->requested_cpu_milli,
-				nodes->allocatable_cpu_milli[slot],
-				nodes->requested_cpu_milli[slot]);
-		}
-		if (request->memory_bytes > 0) {
-			lower_room(&room[slot], request->memory_bytes,
-				shape->requested_memory_bytes,
-				nodes->allocatable_memory_bytes[slot],
-				nodes->requested_memory_bytes[slot]);
-		}
-		if (request->ephemeral_bytes > 0) {
-			lower_room(&room[slot], request->ephemeral_bytes,
-				shape->requested_ephemeral_bytes,
-				nodes->allocatable_ephemeral_bytes[slot],
-				nodes->requested_ephemeral_bytes[slot]);
+		for (uint32_t i = 0; i < BT_STANDARD_RESOURCES; i++) {
+			if (columns[i].request > 0) {
+				lower_room(&room[slot], columns[i].request, taken_by_pod[i],
+					columns[i].allocatable[slot], columns[i].requested[slot]);
+			}
 		}
 	}
 	for (uint32_t i = 0; i < request->scalar_count; i++) {
@@ -561,27 +502,27 @@ static void filter_room(BT_UNUSED struct bt_plugin *plugin, const void *data,
 static struct bt_status filter_detail_status(BT_UNUSED struct bt_plugin *plugin, const void *data,
 	BT_UNUSED const struct bt_pod_info *pod, uint32_t detail, struct bt_arena *arena)
 {
-	static const enum bt_reason fixed[STANDARD_REASONS] = {BT_REASON_TOO_MANY_PODS,
+	static const enum bt_reason fixed[FIXED_REASONS] = {BT_REASON_TOO_MANY_PODS,
 		BT_REASON_INSUFFICIENT_CPU, BT_REASON_INSUFFICIENT_MEMORY,
 		BT_REASON_INSUFFICIENT_EPHEMERAL_STORAGE};
 	const struct fit_pre_filter_data *request = data;
-	struct fit_failures failures = {
+	struct bt_lacks lacks = {
 		.arena = arena,
-		.capacity = STANDARD_REASONS + request->scalar_count,
-		.unresolvable = (detail & DETAIL_UNRESOLVABLE) != 0,
+		.capacity = FIXED_REASONS + request->scalar_count,
+		.is_unresolvable = (detail & DETAIL_UNRESOLVABLE) != 0,
 	};
 
-	for (uint32_t i = 0; i < STANDARD_REASONS; i++) {
+	for (uint32_t i = 0; i < FIXED_REASONS; i++) {
 		if ((detail >> (i + 1) & 1) != 0) {
-			add_failure(&failures, bt_reason_texts[fixed[i]], false);
+			bt_lacks_add(&lacks, bt_reason_texts[fixed[i]], false);
 		}
 	}
 	for (uint32_t i = 0; i < request->scalar_count; i++) {
 		if ((detail >> (DETAIL_SCALAR_SHIFT + i) & 1) != 0) {
-			add_failure(&failures, request->scalars[i].reason, false);
+			bt_lacks_add(&lacks, request->scalars[i].reason, false);
 		}
 	}
-	return failure_status(&failures);
+	return bt_lacks_status(&lacks);
 }
 
 /*
@@ -770,6 +711,15 @@ static bool freed_anything(const struct bt_resource *wanted, const struct bt_res
 		}
 	}
 	return false;
+}
+
+/**
+ * Whether more cpu, memory or ephemeral-storage is requested than the empty node has. A request of
+ * 0 fits.
+ */
+static bool exceeds(int64_t request, int64_t available)
+{
+	return request > 0 && request > available;
 }
 
 /*
