@@ -223,46 +223,6 @@ static int64_t *at_name(struct berth_resource *resource, struct bt_str name)
 	return &resource->scalars[at].value;
 }
 
-/**
- * Adds an entry with value 0 for each name in fresh that the resource lacks. fresh is sorted by
- * name. All entries are merged in one pass, because single insertions would take quadratic time.
- */
-static void make_entries(struct berth_resource *resource, const struct bt_scalar_resource *fresh,
-	uint32_t fresh_count)
-{
-	uint32_t missing = 0;
-	uint32_t from = 0;
-	uint32_t count = 0;
-
-	for (uint32_t i = 0; i < fresh_count; i++) {
-		missing += find(resource, fresh[i].name) == NULL;
-	}
-	if (missing == 0) {
-		return;
-	}
-	BT_ASSERT(missing < UINT32_MAX - resource->scalar_count);
-	struct berth_scalar_resource *merged = BT_NEW_ARRAY(
-		struct berth_scalar_resource, (size_t)resource->scalar_count + missing);
-	for (uint32_t i = 0; i < fresh_count; i++) {
-		while (from < resource->scalar_count &&
-			bt_str_compare(resource->scalars[from].name, fresh[i].name) < 0) {
-			merged[count++] = resource->scalars[from++];
-		}
-		if (from == resource->scalar_count ||
-			!bt_str_equal(resource->scalars[from].name, fresh[i].name)) {
-			merged[count++].name = bt_lib_own_text(fresh[i].name);
-		}
-	}
-	while (from < resource->scalar_count) {
-		merged[count++] = resource->scalars[from++];
-	}
-	BT_ASSERT(count == resource->scalar_count + missing);
-	bt_free(resource->scalars);
-	resource->scalars = merged;
-	resource->scalar_count = count;
-	resource->scalar_capacity = count;
-}
-
 void bt_lib_resource_accumulate(
 	struct berth_resource *sum, const struct bt_resource *addend, int64_t sign)
 {
@@ -274,7 +234,6 @@ void bt_lib_resource_accumulate(
 		bt_wrap_add(sum->memory_bytes, (int64_t)(factor * (uint64_t)addend->memory_bytes));
 	sum->ephemeral_storage_bytes = bt_wrap_add(sum->ephemeral_storage_bytes,
 		(int64_t)(factor * (uint64_t)addend->ephemeral_storage_bytes));
-	make_entries(sum, addend->scalars, addend->scalar_count);
 	for (uint32_t i = 0; i < addend->scalar_count; i++) {
 		int64_t *value = at_name(sum, addend->scalars[i].name);
 
@@ -329,7 +288,6 @@ void berth_resource_set_max(struct berth_resource *resource, const struct berth_
 	resource->memory_bytes = BT_MAX(resource->memory_bytes, other.memory_bytes);
 	resource->ephemeral_storage_bytes =
 		BT_MAX(resource->ephemeral_storage_bytes, other.ephemeral_storage_bytes);
-	make_entries(resource, other.scalars, other.scalar_count);
 	for (uint32_t i = 0; i < other.scalar_count; i++) {
 		int64_t *value = at_name(resource, other.scalars[i].name);
 
