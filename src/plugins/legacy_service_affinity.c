@@ -26,43 +26,24 @@ static const struct service_affinity_plugin *service_affinity_of(const struct bt
 }
 
 /**
- * Result of find_service: the first service whose selector matches the pod's labels. Spec 05
- * section 3.11.
+ * Returns the first service whose selector matches the pod's labels, or NULL. Spec 05 section 3.11.
  */
-struct service_search {
-	bool found;
-	struct bt_str_map selector; /* in the arena */
-};
-
-static struct service_search find_service(
-	const struct bt_plugin *plugin, const struct bt_pod_info *pod, struct bt_arena *arena)
+static const struct bt_service *find_service(
+	const struct bt_plugin *plugin, const struct bt_pod_info *pod)
 {
 	struct bt_object_store *objects = &bt_plugin_handle(plugin)->state->objects;
-	const struct bt_service *service;
-	struct service_search search = {0};
-	uint32_t cursor = 0;
-
 	struct bt_str namespace_ = pod->namespace_.data != NULL ? pod->namespace_ : BT_STR("");
+	const struct bt_service *service;
+	uint32_t cursor = 0;
 
 	while ((service = bt_object_store_next(objects, BT_KIND_SERVICE, namespace_, &cursor)) !=
 		NULL) {
 		if (service->spec.selector.present &&
 			bt_str_map_contains(pod->labels, &service->spec.selector)) {
-			search.found = true;
-			const struct bt_str_map *map = &service->spec.selector;
-			struct bt_str_map *copy = &search.selector;
-
-			copy->present = true;
-			copy->items = BT_ARENA_NEW_ARRAY(arena, struct bt_str_pair, map->count);
-			for (uint32_t i = 0; i < map->count; i++) {
-				copy->items[copy->count++] =
-					(struct bt_str_pair){bt_arena_str(arena, map->items[i].key),
-						bt_arena_str(arena, map->items[i].value)};
-			}
-			break;
+			return service;
 		}
 	}
-	return search;
+	return NULL;
 }
 
 /**
@@ -100,7 +81,7 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 		return bt_status_code_only(BT_STATUS_SKIP);
 	}
 	struct pre_filter_data *data = BT_ARENA_NEW(cycle->arena, struct pre_filter_data);
-	data->has_services = find_service(plugin, pod, cycle->arena).found;
+	data->has_services = find_service(plugin, pod) != NULL;
 	const struct bt_state *state = bt_plugin_handle(plugin)->state;
 	bt_sym namespace_ = bt_symbol_find(&state->symbols, pod->namespace_);
 
@@ -240,28 +221,32 @@ static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *
 	return BT_STATUS_OK;
 }
 
+struct pre_score_data {
+	const struct bt_service *service; /* selects the pod; NULL: no service does */
+};
+
 static struct bt_status pre_score(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, BT_UNUSED const uint32_t *slots,
 	BT_UNUSED uint32_t slot_count)
 {
-	struct service_search *search = BT_ARENA_NEW(cycle->arena, struct service_search);
+	struct pre_score_data *data = BT_ARENA_NEW(cycle->arena, struct pre_score_data);
 
-	*search = find_service(plugin, pod, cycle->arena);
-	cycle->pre_score_data[plugin->index] = search;
+	data->service = find_service(plugin, pod);
+	cycle->pre_score_data[plugin->index] = data;
 	return BT_STATUS_OK;
 }
 
 static struct bt_status score(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, const struct bt_node_info *node, int64_t *out_score)
 {
-	const struct service_search *service = cycle->pre_score_data[plugin->index];
+	const struct pre_score_data *data = cycle->pre_score_data[plugin->index];
 	int64_t count = 0;
 
-	if (service == NULL) {
+	if (data == NULL) {
 		return bt_status_error_text(
 			cycle->arena, BT_STR("reading ServiceAffinity state: not found"));
 	}
-	for (uint32_t i = 0; service->found && i < bt_node_info_pod_count(node); i++) {
+	for (uint32_t i = 0; data->service != NULL && i < bt_node_info_pod_count(node); i++) {
 		struct bt_pod_info other;
 
 		bt_node_info_pod_at(node, i, &other);
@@ -269,7 +254,7 @@ static struct bt_status score(struct bt_plugin *plugin, struct bt_cycle_state *c
 			? bt_state_pod_at(node->state, other.pod_id)->terminating
 			: other.object != NULL && other.object->metadata.deletion_timestamp != NULL;
 		count += !is_terminating && bt_str_equal(other.namespace_, pod->namespace_) &&
-			bt_str_map_contains(other.labels, &service->selector);
+			bt_str_map_contains(other.labels, &data->service->spec.selector);
 	}
 	*out_score = count;
 	return BT_STATUS_OK;
