@@ -12,7 +12,7 @@
 #include "api/types.h"
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/map.h"
+#include "base/text_set.h"
 #include "base/wrap.h"
 #include "plugins/common_columns.h"
 #include "plugins/common_hint_marks.h"
@@ -34,18 +34,11 @@
  */
 #define KEPT_BYTES_MAX ((size_t)4 * 1024 * 1024)
 
-/** A cached selector for pods with the same namespace, labels and owner. */
-struct kept_selector {
-	struct bt_str key;
-	uint64_t hash;
-	struct bt_selector selector;
-};
-
 struct kept_selectors {
-	struct bt_map map;
-	BT_VEC(struct kept_selector) items;
-	struct bt_arena arena; /* memory of the items */
-	uint64_t versions;     /* version of the objects that the selectors come from */
+	struct bt_text_set keys;          /* namespace, labels and owner of the pods */
+	BT_VEC(struct bt_selector) items; /* by position of the key */
+	struct bt_arena arena;            /* memory of keys and items */
+	uint64_t versions;                /* version of the objects that the selectors come from */
 	struct bt_strbuf key;
 };
 
@@ -269,20 +262,16 @@ static struct bt_selector default_selector(
 		bt_key_append_str(&kept->key, pod->labels->items[i].value);
 	}
 	struct bt_str key = bt_strbuf_str(&kept->key);
-	uint64_t hash = bt_str_hash(key);
 	if (kept->versions != versions || kept->arena.total_bytes > KEPT_BYTES_MAX) {
-		bt_map_reset(&kept->map);
+		bt_text_set_finish(&kept->keys);
 		kept->items.count = 0;
 		bt_arena_finish(&kept->arena);
 		bt_arena_init(&kept->arena, 4096);
 		kept->versions = versions;
 	}
-	BT_MAP_EACH (&kept->map, hash, index) {
-		const struct kept_selector *item = &kept->items.items[index];
-
-		if (item->hash == hash && bt_str_equal(item->key, key)) {
-			return item->selector;
-		}
+	uint32_t known = bt_text_set_find(&kept->keys, key);
+	if (known != BT_MAP_NONE) {
+		return kept->items.items[known];
 	}
 	struct bt_arena scratch = {0};
 	struct requirements all = {0};
@@ -300,16 +289,12 @@ static struct bt_selector default_selector(
 	add_owner(instance->base.handle->state, pod, &all, &scratch);
 	struct bt_selector found = {
 		.requirement_count = all.list.count, .requirements = all.list.items};
-	struct kept_selector item = {
-		.key = bt_arena_str(&kept->arena, key),
-		.hash = hash,
-		.selector = bt_selector_copy(&found, &kept->arena),
-	};
-	bt_map_insert(&kept->map, hash, kept->items.count);
-	bt_vec_push(&kept->items, item);
+	struct bt_selector copy = bt_selector_copy(&found, &kept->arena);
+	bt_text_set_append(&kept->keys, bt_arena_str(&kept->arena, key));
+	bt_vec_push(&kept->items, copy);
 	bt_vec_finish(&all.list);
 	bt_arena_finish(&scratch);
-	return item.selector;
+	return copy;
 }
 
 /**
@@ -1603,7 +1588,7 @@ static void destroy(struct bt_plugin *plugin)
 {
 	struct spread_plugin *instance = instance_of(plugin);
 
-	bt_map_finish(&instance->selectors.map);
+	bt_text_set_finish(&instance->selectors.keys);
 	bt_vec_finish(&instance->selectors.items);
 	bt_arena_finish(&instance->selectors.arena);
 	bt_strbuf_finish(&instance->selectors.key);
