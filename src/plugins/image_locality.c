@@ -5,6 +5,7 @@
  */
 #include <stdlib.h>
 
+#include "base/alloc.h"
 #include "base/strbuf.h"
 #include "base/wrap.h"
 #include "plugins/common_columns.h"
@@ -15,11 +16,6 @@
 #define MIB INT64_C(1048576)
 #define SUM_MIN (23 * MIB)
 #define SUM_MAX_PER_CONTAINER (1000 * MIB)
-/**
- * Maximum number of images of a pod for the scan by image id. With more images, each name is looked
- * up on each node.
- */
-#define WANTED_MAX 128
 
 /**
  * Returns the image names of a pod, normalised and with repetitions: init containers, containers
@@ -112,29 +108,49 @@ static const void *score_column_data(
 
 /** Ids of those images of the pod that some node lists. */
 struct wanted_images {
-	uint32_t items[WANTED_MAX];
+	uint32_t *items; /* owned */
 	uint32_t count;
 	uint64_t filter; /* bit (id % 64) of each image, to skip most other images of a node */
 };
 
-/** Find the ids of the images. Returns false if there are too many names. */
-static bool find_images(
-	const struct bt_state *state, const bt_str_list *names, struct wanted_images *out)
+static struct wanted_images find_images(const struct bt_state *state, const bt_str_list *names)
 {
-	out->count = 0;
-	out->filter = 0;
-	if (names->count > WANTED_MAX) {
-		return false;
-	}
+	struct wanted_images wanted = {.items = BT_NEW_ARRAY(uint32_t, names->count)};
+
 	for (uint32_t i = 0; i < names->count; i++) {
 		uint32_t image = bt_state_find_image(state, names->items[i]);
 
 		if (image != BT_IMAGE_NONE) {
-			out->items[out->count++] = image;
-			out->filter |= UINT64_C(1) << image % 64;
+			wanted.items[wanted.count++] = image;
+			wanted.filter |= UINT64_C(1) << image % 64;
 		}
 	}
-	return true;
+	return wanted;
+}
+
+/** Returns the sum of spread_size over those of the images that the node has. */
+static int64_t sum_of_node(
+	const struct wanted_images *wanted, const struct bt_state *state, uint32_t slot)
+{
+	const struct bt_node_row *row = &state->nodes.rows[slot];
+	int64_t sum_bytes = 0;
+
+	for (uint32_t i = 0; i < row->images.count; i++) {
+		const struct bt_node_image *held = &row->images.items[i];
+
+		if ((wanted->filter >> held->image % 64 & 1) == 0) {
+			continue;
+		}
+		for (uint32_t n = 0; n < wanted->count; n++) {
+			if (wanted->items[n] == held->image) {
+				sum_bytes = bt_wrap_add(sum_bytes,
+					spread_size(
+						state->images.images.items[held->image].size_bytes,
+						held->node_count, state->snapshot.count));
+			}
+		}
+	}
+	return sum_bytes;
 }
 
 /**
@@ -147,46 +163,16 @@ static bool score_column(BT_UNUSED struct bt_plugin *plugin, const void *data,
 {
 	const bt_str_list *names = data;
 	int64_t containers = container_count(bt_plugin_pod_spec(pod));
-	struct wanted_images wanted;
-	bool few = find_images(state, names, &wanted);
-	int32_t score_without = (int32_t)scaled_score(0, containers);
+	struct wanted_images wanted = find_images(state, names);
+	bool any = wanted.count != 0 || scaled_score(0, containers) != 0;
 
-	if (few && wanted.count == 0 && score_without == 0) {
-		return false;
-	}
-	bt_fill_scores(range, scores, score_without);
-	for (uint32_t k = 0; k < range.count; k++) {
+	for (uint32_t k = 0; k < range.count && any; k++) {
 		uint32_t slot = bt_slot_at(range, k);
-		const struct bt_node_row *row = &state->nodes.rows[slot];
-		struct bt_node_info node;
 
-		if (row->images.count == 0) {
-			continue;
-		}
-		if (!few) {
-			bt_node_info_init(&node, state, slot);
-			scores[slot] = (int32_t)bt_image_locality_score(names, containers, &node);
-			continue;
-		}
-		int64_t sum_bytes = 0;
-		for (uint32_t i = 0; i < row->images.count; i++) {
-			const struct bt_node_image *held = &row->images.items[i];
-
-			if ((wanted.filter >> held->image % 64 & 1) == 0) {
-				continue;
-			}
-			for (uint32_t n = 0; n < wanted.count; n++) {
-				if (wanted.items[n] == held->image) {
-					sum_bytes = bt_wrap_add(sum_bytes,
-						spread_size(state->images.images.items[held->image]
-								    .size_bytes,
-							held->node_count, state->snapshot.count));
-				}
-			}
-		}
-		scores[slot] = (int32_t)scaled_score(sum_bytes, containers);
+		scores[slot] = (int32_t)scaled_score(sum_of_node(&wanted, state, slot), containers);
 	}
-	return true;
+	bt_free(wanted.items);
+	return any;
 }
 
 /**
@@ -197,7 +183,7 @@ static bool score_reads_node_count(BT_UNUSED struct bt_plugin *plugin, const voi
 	BT_UNUSED const struct bt_pod_info *pod, const struct bt_state *state, uint32_t count,
 	uint32_t other_count)
 {
-	struct wanted_images wanted;
+	struct wanted_images wanted = find_images(state, data);
 	/*
 	 * For each of its images, a node stores how many nodes had the image when this node last
 	 * changed. This number may exceed the current number of nodes, but not the number of slots.
@@ -206,13 +192,11 @@ static bool score_reads_node_count(BT_UNUSED struct bt_plugin *plugin, const voi
 		(double)state->nodes.slot_count / (count < other_count ? count : other_count);
 	double sum_bytes = 0;
 
-	if (!find_images(state, data, &wanted)) {
-		return true;
-	}
 	for (uint32_t i = 0; i < wanted.count; i++) {
 		int64_t size_bytes = state->images.images.items[wanted.items[i]].size_bytes;
 		sum_bytes += size_bytes > 0 ? (double)size_bytes * share : 0;
 	}
+	bt_free(wanted.items);
 	return !(sum_bytes < SUM_MIN);
 }
 
