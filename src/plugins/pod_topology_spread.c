@@ -48,7 +48,6 @@ struct spread_plugin {
 	uint32_t default_count;
 	bool system_defaulted;
 	struct kept_selectors selectors;
-	BT_VEC(uint8_t) verdicts; /* scratch memory of one column pass, by domain */
 };
 
 static struct spread_plugin *instance_of(const struct bt_plugin *plugin)
@@ -721,111 +720,60 @@ int64_t bt_spread_highest_count(const struct bt_spread_filter_data *data, uint32
 	return (int64_t)data->list.items[index].max_skew - limit->self_matches + low;
 }
 
+/**
+ * Returns the reason why constraint `index` rejects the nodes of a domain; 0: the nodes pass.
+ * highest: result of bt_spread_highest_count. Spec: 06 section 2.9.
+ */
+static uint32_t detail_of_domain(
+	const struct bt_spread_filter_data *data, uint32_t index, int64_t highest, uint32_t domain)
+{
+	if (domain == 0) {
+		return BT_SPREAD_NO_LABEL;
+	}
+	return bt_spread_count_at(data, index, domain) > highest ? BT_SPREAD_SKEW : 0;
+}
+
 static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	BT_UNUSED const struct bt_pod_info *pod, const struct bt_node_info *node)
 {
 	const struct bt_spread_filter_data *data = cycle->pre_filter_data[plugin->index];
+	uint32_t detail = 0;
 
 	if (data == NULL) {
 		return bt_status_error_text(cycle->arena,
 			BT_STR("reading \"PreFilterPodTopologySpread\" from cycleState: not "
 			       "found"));
 	}
-	for (uint32_t i = 0; i < data->list.count; i++) {
-		uint32_t domain = bt_topology_domain(data->list.items[i].column, node->slot);
-
-		if (domain == 0) {
-			return bt_plugin_rejection(plugin, BT_SPREAD_NO_LABEL);
-		}
-		if (bt_spread_count_at(data, i, domain) > bt_spread_highest_count(data, i)) {
-			return bt_plugin_rejection(plugin, BT_SPREAD_SKEW);
-		}
+	for (uint32_t i = 0; i < data->list.count && detail == 0; i++) {
+		detail = detail_of_domain(data, i, bt_spread_highest_count(data, i),
+			bt_topology_domain(data->list.items[i].column, node->slot));
 	}
-	return BT_STATUS_OK;
+	return detail != 0 ? bt_plugin_rejection(plugin, detail) : BT_STATUS_OK;
 }
 
-/**
- * A constraint in a column pass. Slots that an earlier constraint has rejected keep their detail;
- * the other slots get a detail that depends only on their domain. Spec: 06 section 2.9.
- */
-struct judged_constraint {
-	const struct bt_spread_filter_data *data;
-	uint32_t index;
-	const struct bt_label_column *column;
-	int64_t highest;
-};
-
-static uint32_t evaluate_domain(const struct judged_constraint *judged, uint32_t domain)
-{
-	if (domain == 0) {
-		return BT_SPREAD_NO_LABEL;
-	}
-	return bt_spread_count_at(judged->data, judged->index, domain) > judged->highest
-		? BT_SPREAD_SKEW
-		: 0;
-}
-
-static bool evaluate_all(const struct judged_constraint *judged, struct spread_plugin *instance,
-	uint32_t slot_count, uint32_t *detail)
-{
-	const struct bt_label_column *column = judged->column;
-	uint32_t domains = column->dictionary.count;
-	uint8_t *verdicts;
-	uint32_t rejected = column->present_count != slot_count;
-	uint32_t any = 0;
-
-	bt_vec_reserve(&instance->verdicts, domains);
-	verdicts = instance->verdicts.items;
-	verdicts[0] = BT_SPREAD_NO_LABEL;
-	for (uint32_t domain = 1; domain < domains; domain++) {
-		verdicts[domain] = (uint8_t)evaluate_domain(judged, domain);
-		rejected |= verdicts[domain];
-	}
-	for (uint32_t slot = 0; rejected != 0 && slot < slot_count; slot++) {
-		uint32_t verdict = verdicts[column->values[slot]];
-
-		detail[slot] = detail[slot] != 0 ? detail[slot] : verdict;
-		any |= detail[slot];
-	}
-	return any != 0;
-}
-
-static bool filter_column(struct bt_plugin *plugin, const void *data,
+static bool filter_column(BT_UNUSED struct bt_plugin *plugin, const void *data,
 	BT_UNUSED const struct bt_pod_info *pod, BT_UNUSED const struct bt_state *state,
 	struct bt_slot_range range, uint32_t *detail)
 {
 	const struct bt_spread_filter_data *counted = data;
-	bool any = false;
+	uint32_t any = 0;
 
 	bt_fill_slots(range, detail, 0);
 	for (uint32_t i = 0; i < counted->list.count; i++) {
-		struct judged_constraint judged = {
-			.data = counted, .index = i, .column = counted->list.items[i].column};
+		const struct bt_label_column *column = counted->list.items[i].column;
+		int64_t highest = bt_spread_highest_count(counted, i);
 
-		if (judged.column == NULL) {
-			for (uint32_t k = 0; k < range.count; k++) {
-				uint32_t *at = &detail[bt_slot_at(range, k)];
-				*at = *at != 0 ? *at : BT_SPREAD_NO_LABEL;
-			}
-			return range.count != 0;
-		}
-		judged.highest = bt_spread_highest_count(counted, i);
-		if (range.slots != NULL) {
-			for (uint32_t k = 0; k < range.count; k++) {
-				uint32_t slot = range.slots[k];
+		for (uint32_t k = 0; k < range.count; k++) {
+			uint32_t slot = bt_slot_at(range, k);
 
-				if (detail[slot] == 0) {
-					detail[slot] = evaluate_domain(
-						&judged, judged.column->values[slot]);
-				}
-				any = any || detail[slot] != 0;
+			if (detail[slot] == 0) {
+				detail[slot] = detail_of_domain(
+					counted, i, highest, bt_topology_domain(column, slot));
+				any |= detail[slot];
 			}
-		} else {
-			any = evaluate_all(&judged, instance_of(plugin), range.count, detail) ||
-				any;
 		}
 	}
-	return any;
+	return any != 0;
 }
 
 /** The score of one soft constraint. Spec: 06 sections 2.10 to 2.13. */
@@ -1592,7 +1540,6 @@ static void destroy(struct bt_plugin *plugin)
 	bt_vec_finish(&instance->selectors.items);
 	bt_arena_finish(&instance->selectors.arena);
 	bt_strbuf_finish(&instance->selectors.key);
-	bt_vec_finish(&instance->verdicts);
 	bt_free(instance);
 }
 
