@@ -5,64 +5,45 @@
  */
 #include "dra/allocator_private.h"
 
-/** The fields of an option, whether it comes from a request or from a subrequest. */
-struct option_source {
-	struct bt_str base;
-	struct bt_str sub;
-	struct bt_str device_class_name;
-	const struct bt_device_selector *selectors;
-	uint32_t selector_count;
-	struct bt_str mode;
-	int64_t count;
-	struct bt_opt_bool admin_access;
-	const struct bt_device_toleration *tolerations;
-	uint32_t toleration_count;
-	const struct bt_capacity_requirements *capacity;
-};
-
-static struct bt_str bare_name(const struct option_source *source)
-{
-	return source->sub.data != NULL ? source->sub : source->base;
-}
-
 /** Formats "claim X, request Q: <problem>". */
-#define OPTION_PROBLEM(allocator, key, source, format, ...) \
+#define OPTION_PROBLEM(allocator, key, name, format, ...) \
 	bt_arena_printf((allocator)->arena, "claim %.*s, request %.*s: " format, BT_STR_ARG(key), \
-		BT_STR_ARG(bare_name(source)), __VA_ARGS__)
+		BT_STR_ARG(name), __VA_ARGS__)
 
 /** Returns the first problem of the option itself (spec 12 section 9.3, item 3); absent: none. */
 static struct bt_str find_problem(struct bt_allocator *allocator, struct bt_str key,
-	const struct option_source *source, const struct bt_device_class *device_class)
+	struct bt_str name, const struct bt_exact_device_request *request,
+	const struct bt_device_class *device_class)
 {
 	const struct bt_gates *gates = allocator->pools->dra->gates;
 
-	for (uint32_t i = 0; i < source->selector_count; i++) {
-		if (source->selectors[i].cel == NULL) {
+	for (uint32_t i = 0; i < request->selectors.count; i++) {
+		if (request->selectors.items[i].cel == NULL) {
 			return bt_arena_printf(allocator->arena,
 				"claim %.*s, request %.*s, selector #%u: CEL expression empty "
 				"(unsupported selector type?)",
-				BT_STR_ARG(key), BT_STR_ARG(bare_name(source)), i);
+				BT_STR_ARG(key), BT_STR_ARG(name), i);
 		}
 	}
-	if (source->admin_access.present && !bt_gate_enabled(gates, BT_GATE_DRA_ADMIN_ACCESS)) {
-		return OPTION_PROBLEM(allocator, key, source, "%s",
+	if (request->admin_access.present && !bt_gate_enabled(gates, BT_GATE_DRA_ADMIN_ACCESS)) {
+		return OPTION_PROBLEM(allocator, key, name, "%s",
 			"admin access is requested, but the feature is disabled");
 	}
-	if (source->device_class_name.length == 0) {
-		return OPTION_PROBLEM(allocator, key, source, "%s",
+	if (request->device_class_name.length == 0) {
+		return OPTION_PROBLEM(allocator, key, name, "%s",
 			"missing device class name (unsupported request type?)");
 	}
 	if (device_class == NULL) {
-		return OPTION_PROBLEM(allocator, key, source,
+		return OPTION_PROBLEM(allocator, key, name,
 			"could not retrieve device class %.*s: deviceclass.resource.k8s.io "
 			"\"%.*s\" not found",
-			BT_STR_ARG(source->device_class_name),
-			BT_STR_ARG(source->device_class_name));
+			BT_STR_ARG(request->device_class_name),
+			BT_STR_ARG(request->device_class_name));
 	}
-	if (!bt_str_equal(source->mode, BT_STR("ExactCount")) &&
-		!bt_str_equal(source->mode, BT_STR("All"))) {
-		return OPTION_PROBLEM(allocator, key, source, "unsupported count mode %.*s",
-			BT_STR_ARG(source->mode));
+	if (!bt_str_equal(request->allocation_mode, BT_STR("ExactCount")) &&
+		!bt_str_equal(request->allocation_mode, BT_STR("All"))) {
+		return OPTION_PROBLEM(allocator, key, name, "unsupported count mode %.*s",
+			BT_STR_ARG(request->allocation_mode));
 	}
 	return (struct bt_str){0};
 }
@@ -122,19 +103,15 @@ static struct bt_str find_request_problem(
 
 	if (request->exactly == NULL && request->first_available.count != 0 &&
 		!bt_gate_enabled(gates, BT_GATE_DRA_PRIORITIZED_LIST)) {
-		return bt_arena_printf(allocator->arena,
-			"claim %.*s, request %.*s: has subrequests, but the DRAPrioritizedList "
-			"feature is disabled",
-			BT_STR_ARG(key), BT_STR_ARG(request->name));
+		return OPTION_PROBLEM(allocator, key, request->name, "%s",
+			"has subrequests, but the DRAPrioritizedList feature is disabled");
 	}
 	if (allocator->pools->with_capacity) {
 		return (struct bt_str){0};
 	}
 	if (request->exactly != NULL && request->exactly->capacity != NULL) {
-		return bt_arena_printf(allocator->arena,
-			"claim %.*s, request %.*s: has capacity requests, but the "
-			"DRAConsumableCapacity feature is disabled",
-			BT_STR_ARG(key), BT_STR_ARG(request->name));
+		return OPTION_PROBLEM(allocator, key, request->name, "%s",
+			"has capacity requests, but the DRAConsumableCapacity feature is disabled");
 	}
 	for (uint32_t i = 0; request->exactly == NULL && i < request->first_available.count; i++) {
 		if (request->first_available.items[i].capacity != NULL) {
@@ -161,71 +138,58 @@ static void prepare_request(struct bt_allocator *allocator, struct bt_prepared *
 	item->has_alternatives = request->exactly == NULL && request->first_available.count != 0;
 	item->option_count = item->has_alternatives ? request->first_available.count : 1;
 	for (uint32_t i = 0; i < item->option_count; i++) {
-		struct option_source source = {.base = request->name};
+		struct bt_exact_device_request exact = {0};
 		struct bt_option *option = &prepared->options[prepared->option_count++];
+		option->base = request->name;
 		if (item->has_alternatives) {
+			/* A subrequest has the fields of a request, except adminAccess. */
 			const struct bt_device_sub_request *sub =
 				&request->first_available.items[i];
-			source = (struct option_source){
-				.base = request->name,
-				.sub = sub->name.data != NULL ? sub->name : BT_STR(""),
+			option->sub = sub->name.data != NULL ? sub->name : BT_STR("");
+			exact = (struct bt_exact_device_request){
 				.device_class_name = sub->device_class_name,
-				.selectors = sub->selectors.items,
-				.selector_count = sub->selectors.count,
-				.mode = sub->allocation_mode,
+				.selectors = sub->selectors,
+				.allocation_mode = sub->allocation_mode,
 				.count = sub->count,
-				.tolerations = sub->tolerations.items,
-				.toleration_count = sub->tolerations.count,
+				.tolerations = sub->tolerations,
 				.capacity = sub->capacity,
 			};
 		} else if (request->exactly != NULL) {
-			const struct bt_exact_device_request *exactly = request->exactly;
-			source = (struct option_source){
-				.base = request->name,
-				.device_class_name = exactly->device_class_name,
-				.selectors = exactly->selectors.items,
-				.selector_count = exactly->selectors.count,
-				.mode = exactly->allocation_mode,
-				.count = exactly->count,
-				.admin_access = exactly->admin_access,
-				.tolerations = exactly->tolerations.items,
-				.toleration_count = exactly->tolerations.count,
-				.capacity = exactly->capacity,
-			};
+			exact = *request->exactly;
 		}
 		option->claim = claim;
 		option->request = number;
-		option->base = source.base;
-		option->sub = source.sub;
-		option->selectors = source.selectors;
-		option->tolerations = source.tolerations;
-		option->toleration_count = source.toleration_count;
-		option->capacity = source.capacity != NULL && source.capacity->requests.count != 0
-			? &source.capacity->requests
+		option->selectors = exact.selectors.items;
+		option->tolerations = exact.tolerations.items;
+		option->toleration_count = exact.tolerations.count;
+		option->capacity = exact.capacity != NULL && exact.capacity->requests.count != 0
+			? &exact.capacity->requests
 			: NULL;
-		option->is_admin = source.admin_access.present && source.admin_access.value;
-		option->needs_all = bt_str_equal(source.mode, BT_STR("All"));
-		option->count = source.count;
+		option->is_admin = exact.admin_access.present && exact.admin_access.value;
+		option->needs_all = bt_str_equal(exact.allocation_mode, BT_STR("All"));
+		option->count = exact.count;
 		option->device_class = bt_object_store_find(&allocator->pools->dra->state->objects,
-			BT_KIND_DEVICE_CLASS, BT_STR(""), source.device_class_name);
+			BT_KIND_DEVICE_CLASS, BT_STR(""), exact.device_class_name);
 		option->problem = problem.data != NULL
 			? problem
-			: find_problem(allocator, owner->key, &source, option->device_class);
+			: find_problem(allocator, owner->key,
+				  item->has_alternatives ? option->sub : option->base, &exact,
+				  option->device_class);
 		if (option->problem.data == NULL) {
 			const struct bt_device_class *device_class = option->device_class;
 
 			option->class_program_count = device_class->spec.selectors.count;
-			option->program_count = option->class_program_count + source.selector_count;
+			option->program_count = option->class_program_count + exact.selectors.count;
 			option->programs = BT_ARENA_NEW_ARRAY(
 				allocator->arena, uint32_t, option->program_count);
 			for (uint32_t k = 0; k < option->class_program_count; k++) {
 				option->programs[k] = bt_selector_intern(allocator->pools,
 					expression_of(&device_class->spec.selectors.items[k]));
 			}
-			for (uint32_t k = 0; k < source.selector_count; k++) {
+			for (uint32_t k = 0; k < exact.selectors.count; k++) {
 				option->programs[option->class_program_count + k] =
 					bt_selector_intern(allocator->pools,
-						expression_of(&source.selectors[k]));
+						expression_of(&exact.selectors.items[k]));
 			}
 		}
 		find_constraints(allocator, owner->claim, option);
