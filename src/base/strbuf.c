@@ -3,6 +3,7 @@
 #define _DEFAULT_SOURCE
 #include "base/strbuf.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -73,6 +74,17 @@ void bt_strbuf_append_lower(struct bt_strbuf *buffer, struct bt_str text)
 		char byte = text.data[i];
 		bt_strbuf_append_char(
 			buffer, byte >= 'A' && byte <= 'Z' ? (char)(byte - 'A' + 'a') : byte);
+	}
+}
+
+void bt_strbuf_append_errno(struct bt_strbuf *buffer, int number)
+{
+	size_t start = buffer->length;
+
+	bt_strbuf_append_c(buffer, strerror(number));
+	/* Go's texts equal those of libc, but begin with a lower-case letter. */
+	if (islower((unsigned char)buffer->data[start + 1])) {
+		buffer->data[start] = (char)tolower((unsigned char)buffer->data[start]);
 	}
 }
 

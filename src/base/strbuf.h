@@ -58,6 +58,8 @@ void bt_strbuf_set(struct bt_strbuf *buffer, struct bt_str text);
 void bt_strbuf_append_c(struct bt_strbuf *buffer, const char *zero_terminated);
 /** Appends text with ASCII letters in lower case. */
 void bt_strbuf_append_lower(struct bt_strbuf *buffer, struct bt_str text);
+/** Appends the text of an errno value as Go words it: "permission denied". */
+void bt_strbuf_append_errno(struct bt_strbuf *buffer, int number);
 /** Appends a UUID of version 4, made from 122 of the random bits in high and low. */
 void bt_strbuf_append_uuid(struct bt_strbuf *buffer, uint64_t high, uint64_t low);
 BT_PRINTF(2, 3)

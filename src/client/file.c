@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "client/file.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <gnutls/gnutls.h>
@@ -18,14 +17,13 @@
 
 int bt_client_file_fail(const char *what, const char *path, int number, struct berth_error *err)
 {
-	char text[128] = "unknown error";
+	struct bt_strbuf text = {0};
 
-	if (strerror_r(number, text, sizeof(text)) == 0 && islower((unsigned char)text[1])) {
-		/* Go's error texts equal those of libc, but begin with a lower-case letter. */
-		text[0] = (char)tolower((unsigned char)text[0]);
-	}
-	return bt_error_set(err, number == ENOENT ? BERTH_ERR_NOT_FOUND : BERTH_ERR_IO, "%s %s: %s",
-		what, path, text);
+	bt_strbuf_append_errno(&text, number);
+	int code = bt_error_set(err, number == ENOENT ? BERTH_ERR_NOT_FOUND : BERTH_ERR_IO,
+		"%s %s: %s", what, path, bt_strbuf_c(&text));
+	bt_strbuf_finish(&text);
+	return code;
 }
 
 static int open_file(const char *path, bool waits)

@@ -92,10 +92,8 @@ static void append_head(
 	struct bt_str path = bt_str_sub(url->rest, 0,
 		bt_str_find_char(url->rest, '#') < 0 ? BT_STR_MAX
 						     : (uint32_t)bt_str_find_char(url->rest, '#'));
-	struct bt_http_url proxy = {0};
-	bool is_absolute = transfer->proxy != NULL && !is_https &&
-		bt_http_url_split(bt_str_from(transfer->proxy), true, &proxy) &&
-		!bt_str_equal(proxy.scheme, BT_STR("socks5h"));
+	const struct bt_http_proxy *proxy = transfer->proxy;
+	bool is_absolute = proxy != NULL && !is_https && !proxy->is_socks;
 	struct bt_strbuf address = {0};
 	bt_strbuf_append_c(&address, url->is_v6 ? "[" : "");
 	bt_strbuf_append_str(&address, url->host);
@@ -116,8 +114,8 @@ static void append_head(
 		append_header(out, "Host", bt_strbuf_str(&address));
 	}
 	bt_strbuf_reset(&address);
-	if (is_absolute && proxy.user.length != 0) {
-		bt_http_url_append_basic(&address, proxy.user);
+	if (is_absolute && proxy->url.user.length != 0) {
+		bt_http_url_append_basic(&address, proxy->url.user);
 		append_header(out, "Proxy-Authorization", bt_strbuf_str(&address));
 		bt_strbuf_reset(&address);
 	}

@@ -72,8 +72,8 @@ struct bt_http_client_connection {
 	bool is_https;
 	uint16_t port;
 	struct bt_strbuf host;
-	const char *proxy;            /* borrowed from bt_http_client.proxies; NULL: no proxy */
-	struct bt_http_url proxy_url; /* parts of `proxy` */
+	const struct bt_http_proxy
+		*proxy;               /* borrowed from bt_http_client.proxies; NULL: no proxy */
 	gnutls_session_t sessions[2]; /* 0: with an https proxy; 1: with the server; NULL: no TLS */
 	struct bt_http_intake *intake; /* set while received bytes are processed */
 	struct bt_http_addresses addresses;
@@ -109,9 +109,9 @@ struct bt_http_transfer {
 
 	struct bt_http_client_handler handler;
 	struct bt_strbuf url_text;
-	struct bt_http_url url; /* parts of url_text */
-	const char *proxy;
-	struct bt_strbuf out; /* the request, head and body */
+	struct bt_http_url url;            /* parts of url_text */
+	const struct bt_http_proxy *proxy; /* NULL: no proxy */
+	struct bt_strbuf out;              /* the request, head and body */
 	uint32_t method_bytes;
 	uint32_t headers_at; /* start of the caller's headers in out */
 	uint32_t body_at;

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include "base/alloc.h"
-#include "base/assert.h"
 #include "base/links.h"
 #include "base/nanoseconds.h"
 #include "net/http_client_private.h"
@@ -131,37 +130,9 @@ void bt_http_connection_expire_idle(struct bt_http_client *client, int64_t now_n
 	}
 }
 
-/* Returns the text that Go prints for the errno. */
-static const char *word_errno(int code)
-{
-	switch (code) {
-	case ECONNREFUSED:
-		return "connection refused";
-	case ECONNRESET:
-		return "connection reset by peer";
-	case ECONNABORTED:
-		return "software caused connection abort";
-	case EPIPE:
-		return "broken pipe";
-	case EHOSTUNREACH:
-		return "no route to host";
-	case ENETUNREACH:
-		return "network is unreachable";
-	case ETIMEDOUT:
-		return "connection timed out";
-	case EMFILE:
-	case ENFILE:
-		return "too many open files";
-	case EADDRNOTAVAIL:
-		return "cannot assign requested address";
-	default:
-		return code != 0 ? strerror(code) : "connection failed";
-	}
-}
-
 static struct bt_str peer_host(const struct bt_http_client_connection *connection)
 {
-	return connection->proxy != NULL ? connection->proxy_url.host
+	return connection->proxy != NULL ? connection->proxy->url.host
 					 : bt_strbuf_str(&connection->host);
 }
 
@@ -203,8 +174,10 @@ static void fail_broken(struct bt_http_client_connection *connection, const char
 		bt_strbuf_append_c(&ends, "->");
 		bt_http_address_append(&remote, &ends);
 	}
-	bt_http_transfer_fail(connection->transfer, BT_HTTP_FAILURE_RESET, "%s tcp %s: %s: %s",
-		what, bt_strbuf_c(&ends), what, word_errno(code));
+	bt_strbuf_printf(&ends, ": %s: ", what);
+	bt_strbuf_append_errno(&ends, code);
+	bt_http_transfer_fail(
+		connection->transfer, BT_HTTP_FAILURE_RESET, "%s tcp %s", what, bt_strbuf_c(&ends));
 	bt_strbuf_finish(&ends);
 	bt_http_connection_close(connection);
 }
@@ -428,16 +401,14 @@ static void write_request(struct bt_http_client_connection *connection)
 
 static bool needs_tunnel(const struct bt_http_client_connection *connection)
 {
-	return connection->proxy != NULL &&
-		(connection->is_https ||
-			bt_str_equal(connection->proxy_url.scheme, BT_STR("socks5h")));
+	return connection->proxy != NULL && (connection->is_https || connection->proxy->is_socks);
 }
 
 /* Enters the first phase after `done` that this connection needs. */
 static void enter_next(struct bt_http_client_connection *connection, enum bt_http_phase done)
 {
 	if (done < BT_HTTP_PROXY_HANDSHAKE && connection->proxy != NULL &&
-		bt_str_equal(connection->proxy_url.scheme, BT_STR("https"))) {
+		bt_str_equal(connection->proxy->url.scheme, BT_STR("https"))) {
 		connection->phase = BT_HTTP_PROXY_HANDSHAKE;
 	} else if (done < BT_HTTP_TUNNEL && needs_tunnel(connection)) {
 		connection->phase = BT_HTTP_TUNNEL;
@@ -492,7 +463,7 @@ static void dial(struct bt_http_client_connection *connection)
 		union bt_http_address *address =
 			&connection->addresses.list.items[connection->address_at];
 		address->v6.sin6_port = htons(connection->proxy != NULL
-				? connection->proxy_url.port
+				? connection->proxy->url.port
 				: connection->port); /* sin_port has the same offset */
 		int code = 0;
 		connection->fd = socket(
@@ -543,7 +514,8 @@ static void dial(struct bt_http_client_connection *connection)
 		return;
 	}
 	struct bt_strbuf reason = {0};
-	bt_strbuf_printf(&reason, "connect: %s", word_errno(connection->dial_error));
+	bt_strbuf_append_c(&reason, "connect: ");
+	bt_strbuf_append_errno(&reason, connection->dial_error);
 	fail_dial(connection,
 		connection->dial_error == ECONNREFUSED ? BT_HTTP_FAILURE_REFUSED
 						       : BT_HTTP_FAILURE_OTHER,
@@ -702,11 +674,6 @@ void bt_http_connection_run(struct bt_http_transfer *transfer)
 	connection->port = transfer->url.port;
 	bt_strbuf_append_str(&connection->host, transfer->url.host);
 	connection->proxy = transfer->proxy;
-	if (connection->proxy != NULL) {
-		bool is_url = bt_http_url_split(
-			bt_str_from(connection->proxy), true, &connection->proxy_url);
-		BT_ASSERT(is_url); /* proxies are validated when they are configured */
-	}
 	connection->due_ns = bt_loop_now_ns(client->loop) + client->connect_timeout_ns;
 	bt_http_client_schedule_check(client, connection->due_ns);
 	transfer->connection = connection;

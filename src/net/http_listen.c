@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <arpa/inet.h>
-#include <ctype.h>
 #include <errno.h>
 #include <netinet/in.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -83,12 +81,13 @@ int bt_http_listen(const struct bt_http_server_options *options, int *out_fd, ui
 		return 0;
 	}
 	/* Error text as Go words it: "listen tcp 0.0.0.0:10259: bind: address already in use". */
-	char words[128];
-	(void)snprintf(words, sizeof(words), "%s", strerror(code)); /* truncation is acceptable */
-	words[0] = (char)tolower((unsigned char)words[0]);
-	return bt_error_set(err, BERTH_ERR_IO,
+	struct bt_strbuf words = {0};
+	bt_strbuf_append_errno(&words, code);
+	int result = bt_error_set(err, BERTH_ERR_IO,
 		is_v4 ? "listen tcp %s:%u: %s: %s" : "listen tcp [%s]:%u: %s: %s", options->address,
-		(unsigned int)options->port, call, words);
+		(unsigned int)options->port, call, bt_strbuf_c(&words));
+	bt_strbuf_finish(&words);
+	return result;
 }
 
 void bt_http_peer_address(const struct bt_http_exchange *exchange, struct bt_strbuf *out)

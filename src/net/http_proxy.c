@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/assert.h"
 #include "codec/base64.h"
 #include "net/http_server.h"
 
@@ -175,7 +176,7 @@ void bt_http_url_append_redacted(struct bt_strbuf *out, struct bt_str url)
 }
 
 /* Normalizes a proxy URL to scheme, user info, host and port. */
-static int normalise_url(struct bt_str url, char **out_url, struct berth_error *err)
+static int parse_proxy(struct bt_str url, struct bt_http_proxy *out_proxy, struct berth_error *err)
 {
 	struct bt_http_url parts = bt_http_url_split_text(url);
 	struct bt_strbuf text = {0};
@@ -194,33 +195,31 @@ static int normalise_url(struct bt_str url, char **out_url, struct berth_error *
 	bt_strbuf_printf(&text, "%s://%.*s%s", scheme->proxy_name, BT_STR_ARG(parts.user),
 		parts.user.length != 0 ? "@" : "");
 	bt_http_url_append_address(&text, parts.host, parts.port);
-	*out_url = bt_strbuf_steal(&text);
+	out_proxy->text = bt_strbuf_steal(&text);
+	bool is_url = bt_http_url_split(bt_str_from(out_proxy->text), true, &out_proxy->url);
+	BT_ASSERT(is_url); /* its parts were checked above */
+	out_proxy->is_socks = strcmp(scheme->proxy_name, "socks5h") == 0;
 	return 0;
 }
 
 int bt_http_proxies_fix(struct bt_http_proxies *proxies, const char *url, struct berth_error *err)
 {
-	char *text = NULL;
-	int result = normalise_url(bt_str_from(url), &text, err);
-	if (result != 0) {
-		return result;
-	}
-	proxies->is_fixed = true;
-	proxies->https = text;
-	return 0;
+	int result = parse_proxy(bt_str_from(url), &proxies->https, err);
+	proxies->is_fixed = result == 0;
+	return result;
 }
 
-static int read_one(const char *url, char **out_url, struct berth_error *err)
+static int read_one(const char *url, struct bt_http_proxy *out_proxy, struct berth_error *err)
 {
 	if (url == NULL || *url == '\0') {
 		return 0;
 	}
 	if (bt_http_url_split_text(bt_str_from(url)).scheme.length != 0) {
-		return normalise_url(bt_str_from(url), out_url, err);
+		return parse_proxy(bt_str_from(url), out_proxy, err);
 	}
 	struct bt_strbuf text = {0};
 	bt_strbuf_printf(&text, "http://%s", url);
-	int result = normalise_url(bt_strbuf_str(&text), out_url, err);
+	int result = parse_proxy(bt_strbuf_str(&text), out_proxy, err);
 	bt_strbuf_finish_wiped(&text);
 	return result;
 }
@@ -252,8 +251,8 @@ static void free_secret(char *text)
 
 void bt_http_proxies_finish(struct bt_http_proxies *proxies)
 {
-	free_secret(proxies->http);
-	free_secret(proxies->https);
+	free_secret(proxies->http.text);
+	free_secret(proxies->https.text);
 	bt_free(proxies->no_proxy);
 	struct bt_http_proxies none = {0};
 	*proxies = none;
@@ -347,7 +346,7 @@ static bool matches_entry(struct bt_str entry, const struct bt_http_url *url,
 	return !is_address && matches_domain(parts.host, url->host);
 }
 
-const char *bt_http_proxies_find(
+const struct bt_http_proxy *bt_http_proxies_find(
 	const struct bt_http_proxies *proxies, const struct bt_http_url *url)
 {
 	static const struct bt_http_ip loopback = {
@@ -355,11 +354,12 @@ const char *bt_http_proxies_find(
 	struct bt_http_ip address = {{0}};
 	bool is_v4 = false;
 	if (proxies->is_fixed) {
-		return proxies->https;
+		return &proxies->https;
 	}
-	const char *proxy = bt_str_equal_without_case(url->scheme, BT_STR("https")) ? proxies->https
-										    : proxies->http;
-	if (proxy == NULL || bt_str_equal_without_case(url->host, BT_STR("localhost"))) {
+	const struct bt_http_proxy *proxy = bt_str_equal_without_case(url->scheme, BT_STR("https"))
+		? &proxies->https
+		: &proxies->http;
+	if (proxy->text == NULL || bt_str_equal_without_case(url->host, BT_STR("localhost"))) {
 		return NULL;
 	}
 	bool is_address = bt_http_parse_ip(url->host, &address, &is_v4);

@@ -46,11 +46,16 @@ void bt_http_url_append_basic(struct bt_strbuf *out, struct bt_str user);
 /** Appends the URL, which may be invalid, as Go prints it: with xxxxx in place of the password. */
 void bt_http_url_append_redacted(struct bt_strbuf *out, struct bt_str url);
 
+struct bt_http_proxy {
+	char *text;             /* "scheme://[name:password@]host:port"; NULL: no proxy */
+	struct bt_http_url url; /* parts of text */
+	bool is_socks;          /* SOCKS 5, and the proxy resolves names; else HTTP */
+};
+
 /** Proxy configuration. All-zero memory: no proxies. */
 struct bt_http_proxies {
-	/** http and https: "scheme://[name:password@]host:port"; NULL: no proxy. */
-	char *http;
-	char *https;
+	struct bt_http_proxy http;
+	struct bt_http_proxy https;
 	char *no_proxy;
 	bool is_fixed; /* `https` is the proxy of every URL, without exceptions */
 };
@@ -69,6 +74,6 @@ BT_MUST_USE int bt_http_proxies_read(struct bt_http_proxies *proxies, const char
 	const char *https, const char *no_proxy, struct berth_error *err);
 void bt_http_proxies_finish(struct bt_http_proxies *proxies);
 /** Returns the URL's proxy, borrowed from proxies; NULL: connect directly. */
-const char *bt_http_proxies_find(
+const struct bt_http_proxy *bt_http_proxies_find(
 	const struct bt_http_proxies *proxies, const struct bt_http_url *url);
 #endif

@@ -240,7 +240,7 @@ ssize_t bt_http_connection_receive(
 static struct bt_str host_of(const struct bt_http_client_connection *connection, uint32_t level)
 {
 	if (level == 0) {
-		return connection->proxy_url.host;
+		return connection->proxy->url.host;
 	}
 	return connection->trust->server_name != NULL ? bt_str_from(connection->trust->server_name)
 						      : bt_strbuf_str(&connection->host);

@@ -32,17 +32,12 @@ static int fail_transfer(
 	return -1;
 }
 
-static bool is_socks(const struct bt_http_client_connection *connection)
-{
-	return bt_str_equal(connection->proxy_url.scheme, BT_STR("socks5h"));
-}
-
 void bt_http_tunnel_start(struct bt_http_client_connection *connection)
 {
 	struct bt_http_tunnel *tunnel = BT_NEW(struct bt_http_tunnel);
-	struct bt_str user = connection->proxy_url.user;
+	struct bt_str user = connection->proxy->url.user;
 	connection->tunnel = tunnel;
-	if (is_socks(connection)) {
+	if (connection->proxy->is_socks) {
 		bool has_user = user.length != 0;
 		bt_strbuf_append(&tunnel->out, has_user ? "\x05\x02\x00\x02" : "\x05\x01\x00",
 			has_user ? 4 : 3);
@@ -136,13 +131,14 @@ static int read_socks(struct bt_http_client_connection *connection, struct bt_st
 			return 0;
 		}
 		bool asks_password = tunnel->step == SOCKS_GREETED && bytes[0] == SOCKS_VERSION &&
-			bytes[1] == SOCKS_PASSWORD_METHOD && connection->proxy_url.user.length != 0;
+			bytes[1] == SOCKS_PASSWORD_METHOD &&
+			connection->proxy->url.user.length != 0;
 		bool is_welcome = bytes[1] == SOCKS_NO_METHOD &&
 			(tunnel->step == SOCKS_LOGGED_IN || bytes[0] == SOCKS_VERSION);
 		bt_strbuf_reset(in);
 		if (asks_password) {
 			bt_strbuf_append_char(&tunnel->out, '\x01');
-			asks_password = append_login(&tunnel->out, connection->proxy_url.user);
+			asks_password = append_login(&tunnel->out, connection->proxy->url.user);
 			tunnel->step = SOCKS_LOGGED_IN;
 		} else if (is_welcome) {
 			/* A host name is sent unresolved: the proxy resolves it. */
@@ -210,8 +206,8 @@ bool bt_http_tunnel_advance(struct bt_http_client_connection *connection)
 			return false;
 		}
 		struct bt_str input = {data, (uint32_t)length};
-		int code = is_socks(connection) ? read_socks(connection, input)
-						: read_connect(connection, input);
+		int code = connection->proxy->is_socks ? read_socks(connection, input)
+						       : read_connect(connection, input);
 		if (code < 0) {
 			return false;
 		}

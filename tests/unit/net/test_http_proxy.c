@@ -13,7 +13,8 @@ static const char *find(const struct bt_http_proxies *proxies, const char *text)
 {
 	struct bt_http_url url;
 	ck_assert_msg(bt_http_url_split(bt_str_from(text), false, &url), "%s", text);
-	return bt_http_proxies_find(proxies, &url);
+	const struct bt_http_proxy *proxy = bt_http_proxies_find(proxies, &url);
+	return proxy != NULL ? proxy->text : NULL;
 }
 
 START_TEST(test_http_proxy__urls)
@@ -58,9 +59,9 @@ START_TEST(test_http_proxy__completed)
 	ck_assert_int_eq(bt_http_proxies_fix(&proxies, "x", NULL), BERTH_ERR_INVALID);
 	ck_assert_int_eq(
 		bt_http_proxies_read(&proxies, "p", "ftp://x", NULL, NULL), BERTH_ERR_INVALID);
-	ck_assert_ptr_null(proxies.http);
+	ck_assert_ptr_null(proxies.http.text);
 	ck_assert_int_eq(bt_http_proxies_read(&proxies, "p:1/x://y", NULL, NULL, NULL), 0);
-	ck_assert_str_eq(proxies.http, "http://p:1");
+	ck_assert_str_eq(proxies.http.text, "http://p:1");
 	bt_http_proxies_finish(&proxies);
 }
 END_TEST
