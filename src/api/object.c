@@ -321,15 +321,21 @@ int bt_object_decode_metadata(enum bt_kind kind BT_UNUSED, struct bt_str json,
 	struct bt_object **out_object, struct berth_error *err)
 {
 	struct bt_json_reader reader;
+	struct bt_json_value *tree;
+	struct bt_arena scratch = {0};
 	struct bt_arena arena;
 
+	int code = bt_json_parse(&scratch, json, false, &tree, err);
+	bt_arena_finish(&scratch);
+	if (code != 0) {
+		return code;
+	}
 	bt_arena_init(&arena, NEXT_CHUNK_BYTES);
 	struct bt_partial_object_metadata *value =
 		BT_ARENA_NEW(&arena, struct bt_partial_object_metadata);
 	bt_json_reader_init(&reader, json);
-	int code = bt_message_decode_json(
+	code = bt_message_decode_json(
 		&bt_partial_object_metadata_message, &reader, &arena, value, err);
-	code = code == 0 ? bt_json_expect_end(&reader, err) : code;
 	if (code != 0) {
 		bt_arena_finish(&arena);
 		return code;

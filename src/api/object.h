@@ -138,8 +138,9 @@ const void *bt_object_value(const struct bt_object *object, enum bt_kind kind);
 BT_MUST_USE int bt_object_decode_as(enum bt_kind kind, struct bt_json_reader *reader,
 	struct bt_object **out_object, struct berth_error *err);
 /**
- * Decodes only the metadata of an object, and keeps its JSON as it is, for objects that kinds.def
- * does not have. kind: not used; the kind of the object is BT_KIND__COUNT.
+ * Decodes only the metadata of an object, and keeps its JSON, for objects that kinds.def does not
+ * have. The whole text is checked: bt_json_parse can read it later. kind: not used; the kind of the
+ * object is BT_KIND__COUNT.
  */
 BT_MUST_USE int bt_object_decode_metadata(enum bt_kind kind, struct bt_str json,
 	struct bt_object **out_object, struct berth_error *err);
