@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/strbuf.h"
 
+#include <errno.h>
+
 #include "base/alloc.h"
 #include "test_main.h"
 
@@ -132,8 +134,24 @@ START_TEST(test_strbuf__uuid_is_of_version_4)
 }
 END_TEST
 
+START_TEST(test_strbuf__errno_as_go)
+{
+	struct bt_strbuf buffer = {0};
+
+	bt_strbuf_append_errno(&buffer, EACCES);
+	ck_assert_str_eq(bt_strbuf_c(&buffer), "permission denied");
+	bt_strbuf_append_errno(&buffer, ENFILE);
+	ck_assert_str_eq(bt_strbuf_c(&buffer), "permission deniedtoo many open files in system");
+	bt_strbuf_reset(&buffer);
+	bt_strbuf_append_errno(&buffer, EXFULL);
+	ck_assert_str_eq(bt_strbuf_c(&buffer), "exchange full");
+	bt_strbuf_finish(&buffer);
+}
+END_TEST
+
 BT_TEST_MAIN("strbuf", test_strbuf__empty_buffer_is_empty_text,
 	test_strbuf__grows_and_stays_terminated,
 	test_strbuf__printf_of_every_length_around_the_capacity,
 	test_strbuf__steal_leaves_an_empty_buffer, test_strbuf__quoted_as_go,
-	test_strbuf__lower_changes_letters_of_ascii_only, test_strbuf__uuid_is_of_version_4)
+	test_strbuf__lower_changes_letters_of_ascii_only, test_strbuf__uuid_is_of_version_4,
+	test_strbuf__errno_as_go)
