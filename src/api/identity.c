@@ -39,12 +39,8 @@ bt_pod_condition_list bt_pod_conditions_set(const struct bt_pod_status *status,
 	uint32_t at = 0;
 
 	BT_ASSERT(status->conditions.count < UINT32_MAX);
-	result.items = BT_ARENA_NEW_ARRAY(
-		arena, struct bt_pod_condition, (size_t)status->conditions.count + 1);
-	if (status->conditions.count != 0) {
-		memcpy(result.items, status->conditions.items,
-			status->conditions.count * sizeof(result.items[0]));
-	}
+	result.items = bt_arena_copy_array(arena, status->conditions.items,
+		status->conditions.count, 1, sizeof(result.items[0]));
 	while (at < status->conditions.count &&
 		!bt_str_equal(result.items[at].type, condition->type)) {
 		at++;

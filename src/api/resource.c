@@ -122,12 +122,9 @@ static void scalars_create(
 		uint64_t capacity = 2 * (uint64_t)resource->scalar_capacity;
 		capacity = needed > capacity ? needed : capacity;
 		BT_ASSERT(capacity < UINT32_MAX);
-		struct bt_scalar_resource *grown =
-			BT_ARENA_NEW_ARRAY(arena, struct bt_scalar_resource, (size_t)capacity);
-		if (resource->scalar_count != 0) {
-			memcpy(grown, resource->scalars, resource->scalar_count * sizeof(*grown));
-		}
-		resource->scalars = grown;
+		resource->scalars = bt_arena_copy_array(arena, resource->scalars,
+			resource->scalar_count, (uint32_t)capacity - resource->scalar_count,
+			sizeof(*resource->scalars));
 		resource->scalar_capacity = (uint32_t)capacity;
 	}
 	uint32_t from = resource->scalar_count;

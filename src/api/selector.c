@@ -229,9 +229,8 @@ bool bt_requirement_build(const struct bt_requirement_source *source,
 	if (source->values->count <= LINEAR_VALUES_MAX) {
 		out_requirement->values = source->values->items;
 	} else {
-		struct bt_str *copy =
-			BT_ARENA_NEW_ARRAY(sink->arena, struct bt_str, source->values->count);
-		memcpy(copy, source->values->items, source->values->count * sizeof(*copy));
+		struct bt_str *copy = bt_arena_copy_array(sink->arena, source->values->items,
+			source->values->count, 0, sizeof(*copy));
 		qsort(copy, source->values->count, sizeof(*copy), bt_str_compare_qsort);
 		out_requirement->values = copy;
 	}

@@ -116,15 +116,13 @@ static int build(struct parser *parser, struct bt_str key, enum bt_selector_oper
 	struct bt_error_list errors = {NULL, 0, 0};
 	uint32_t bytes_left = BT_SELECTOR_ERROR_BYTES_MAX;
 	struct bt_error_sink sink = {&errors, parser->arena, &bytes_left};
-	bt_str_list values = {NULL, parser->values.count, true};
+	/* The requirements borrow the values. */
+	bt_str_list values = {bt_arena_copy_array(parser->arena, parser->values.items,
+				      parser->values.count, 0, sizeof(struct bt_str)),
+		parser->values.count, true};
 	struct bt_requirement_source source = {key, {NULL, 0}, &values};
 	struct bt_requirement requirement;
 
-	if (values.count != 0) {
-		/* The requirements borrow the values. */
-		values.items = BT_ARENA_NEW_ARRAY(parser->arena, struct bt_str, values.count);
-		memcpy(values.items, parser->values.items, values.count * sizeof(struct bt_str));
-	}
 	if (bt_requirement_build(&source, operator_, &path, &sink, &requirement)) {
 		bt_vec_push(&parser->requirements, requirement);
 		return 0;
@@ -274,23 +272,17 @@ int bt_selector_parse(struct bt_str text, struct bt_arena *arena, struct bt_sele
 	struct berth_error *err)
 {
 	struct parser parser = {.rest = text, .arena = arena, .err = err};
-	struct bt_requirement *requirements = NULL;
 
 	if (text.length > TEXT_BYTES_MAX) {
 		return bt_error_set(err, BERTH_ERR_TOO_LARGE,
 			"a label selector has at most %u bytes", TEXT_BYTES_MAX);
 	}
 	int code = parse(&parser);
-	if (code == 0 && parser.requirements.count != 0) {
-		requirements =
-			BT_ARENA_NEW_ARRAY(arena, struct bt_requirement, parser.requirements.count);
-		memcpy(requirements, parser.requirements.items,
-			parser.requirements.count * sizeof(*requirements));
-	}
 	if (code == 0) {
 		*out_selector = (struct bt_selector){
 			.requirement_count = parser.requirements.count,
-			.requirements = requirements,
+			.requirements = bt_arena_copy_array(arena, parser.requirements.items,
+				parser.requirements.count, 0, sizeof(struct bt_requirement)),
 		};
 	}
 	bt_vec_finish(&parser.values);

@@ -74,12 +74,8 @@ void bt_json_append_member(struct bt_arena *arena, struct bt_json_value *object,
 {
 	if (object->count >= object->capacity) {
 		uint32_t capacity = grown_count(object);
-		struct bt_json_member *members =
-			BT_ARENA_NEW_ARRAY(arena, struct bt_json_member, capacity);
-		if (object->count != 0) {
-			memcpy(members, object->members, object->count * sizeof(*members));
-		}
-		object->members = members;
+		object->members = bt_arena_copy_array(arena, object->members, object->count,
+			capacity - object->count, sizeof(*object->members));
 		object->capacity = capacity;
 	}
 	object->members[object->count++] = (struct bt_json_member){name, value};
