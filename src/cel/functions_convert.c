@@ -128,41 +128,35 @@ struct bt_cel_value bt_cel_fn_to_uint(const struct bt_cel_call *call)
 	}
 }
 
-static uint32_t skip_digits(struct bt_str text, uint32_t at)
-{
-	while (at < text.length && bt_is_digit(text.data[at])) {
-		at++;
-	}
-	return at;
-}
-
 /** Syntax: [sign] digits [. digits] [exponent], or a word for infinity or NaN. */
 static bool is_double(struct bt_str text)
 {
-	uint32_t start = text.length != 0 && (text.data[0] == '+' || text.data[0] == '-');
-	struct bt_str word = bt_str_sub(text, start, text.length);
-	uint32_t at = skip_digits(text, start);
-	uint32_t digits = at - start;
+	const char *end = text.data + text.length;
+	const char *p = text.data;
 
+	p += p < end && (*p == '+' || *p == '-');
+	struct bt_str word = {p, (uint32_t)(end - p)};
 	if (bt_str_equal_without_case(word, BT_STR("inf")) ||
 		bt_str_equal_without_case(word, BT_STR("infinity")) ||
 		bt_str_equal_without_case(text, BT_STR("nan"))) {
 		return true;
 	}
-	if (at < text.length && text.data[at] == '.') {
-		uint32_t fraction = at + 1;
-
-		at = skip_digits(text, fraction);
-		digits += at - fraction;
+	const char *start = p;
+	p = bt_skip_digits(p, end);
+	bool has_digits = p != start;
+	if (p < end && *p == '.') {
+		start = ++p;
+		p = bt_skip_digits(p, end);
+		has_digits = has_digits || p != start;
 	}
-	if (digits != 0 && at < text.length && (text.data[at] == 'e' || text.data[at] == 'E')) {
-		at++;
-		at += at < text.length && (text.data[at] == '+' || text.data[at] == '-');
-		start = at;
-		at = skip_digits(text, at);
-		digits = at - start;
+	if (has_digits && p < end && (*p == 'e' || *p == 'E')) {
+		p++;
+		p += p < end && (*p == '+' || *p == '-');
+		start = p;
+		p = bt_skip_digits(p, end);
+		has_digits = p != start;
 	}
-	return digits != 0 && at == text.length;
+	return has_digits && p == end;
 }
 
 struct bt_cel_value bt_cel_fn_to_double(const struct bt_cel_call *call)

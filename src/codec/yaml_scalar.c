@@ -124,42 +124,31 @@ static bool resolve_integer(const char *plain, struct bt_yaml_scalar *out)
 	return false;
 }
 
-static bool resolve_float(const char *plain, struct bt_yaml_scalar *out)
+static bool resolve_float(const char *plain, const char *end, struct bt_yaml_scalar *out)
 {
 	/* [-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)? */
 	const char *p = plain;
 
-	if (*p == '-' || *p == '+') {
-		p++;
-	}
-	bool digits = bt_is_digit(*p);
-	while (bt_is_digit(*p)) {
-		p++;
-	}
+	p += *p == '-' || *p == '+';
+	bool has_digits = bt_is_digit(*p);
+	p = bt_skip_digits(p, end);
 	if (*p == '.') {
 		p++;
-		if (!digits && !bt_is_digit(*p)) {
-			return false;
-		}
-		while (bt_is_digit(*p)) {
-			p++;
-		}
-	} else if (!digits) {
+		has_digits = has_digits || bt_is_digit(*p);
+		p = bt_skip_digits(p, end);
+	}
+	if (!has_digits) {
 		return false;
 	}
 	if (*p == 'e' || *p == 'E') {
 		p++;
-		if (*p == '-' || *p == '+') {
-			p++;
-		}
+		p += *p == '-' || *p == '+';
 		if (!bt_is_digit(*p)) {
 			return false;
 		}
-		while (bt_is_digit(*p)) {
-			p++;
-		}
+		p = bt_skip_digits(p, end);
 	}
-	if (*p != '\0') {
+	if (p != end) {
 		return false;
 	}
 	double number = strtod(plain, NULL);
@@ -252,9 +241,7 @@ static bool is_timestamp(struct bt_str text)
 		if (p == end || !bt_is_digit(*p)) {
 			return false;
 		}
-		while (p < end && bt_is_digit(*p)) {
-			p++;
-		}
+		p = bt_skip_digits(p, end);
 	}
 	return zoned ? is_zone(p, end) : p == end;
 }
@@ -291,7 +278,8 @@ void bt_yaml_resolve(struct bt_str text, struct bt_yaml_scalar *out)
 	}
 	plain[length] = '\0';
 	if (first == '.' || !resolve_integer(plain, out)) {
-		(void)resolve_float(plain, out); /* if it fails, out stays a string */
+		(void)resolve_float(
+			plain, plain + length, out); /* if it fails, out stays a string */
 	}
 }
 
