@@ -76,55 +76,48 @@ static const struct {
 static int decode_scalar(const struct decoder *decoder, enum bt_config_schema_kind kind,
 	const char *go_type, const struct bt_json_value *value, void *out)
 {
-	struct bt_str text = {NULL, 0};
-	int64_t number = 0;
-	int code;
-
 	go_type = go_type != NULL ? go_type : scalars[kind].go_type;
-	code = expect(decoder, value, scalars[kind].type, "", go_type);
+	int code = expect(decoder, value, scalars[kind].type, "", go_type);
 	if (code != 0) {
 		return code;
 	}
 	switch ((int)kind) {
 	case BT_CONFIG_SCHEMA_STR:
-		text = bt_arena_str(decoder->arena, value->text);
-		memcpy(out, &text, sizeof(text));
+		*(struct bt_str *)out = bt_arena_str(decoder->arena, value->text);
 		break;
 	case BT_CONFIG_SCHEMA_BOOL:
-		memcpy(out, &value->boolean, sizeof(value->boolean));
+		*(bool *)out = value->boolean;
 		break;
-	case BT_CONFIG_SCHEMA_I32:
-	case BT_CONFIG_SCHEMA_I64: {
-		bool is_wide = kind == BT_CONFIG_SCHEMA_I64;
-		if (!bt_json_number_int64(value->text, &number) ||
-			(!is_wide && (number < INT32_MIN || number > INT32_MAX))) {
+	case BT_CONFIG_SCHEMA_I32: {
+		int64_t number;
+		if (!bt_json_number_int64(value->text, &number) || number < INT32_MIN ||
+			number > INT32_MAX) {
 			return fail_number(decoder, value->text, go_type);
 		}
-		int32_t narrow = (int32_t)number;
-		memcpy(out, is_wide ? (void *)&number : (void *)&narrow,
-			is_wide ? sizeof(number) : sizeof(narrow));
+		*(int32_t *)out = (int32_t)number;
 		break;
 	}
-	case BT_CONFIG_SCHEMA_F32: {
-		float real = strtof(bt_arena_str(decoder->arena, value->text).data, NULL);
-		if (isinf(real)) {
+	case BT_CONFIG_SCHEMA_I64:
+		if (!bt_json_number_int64(value->text, out)) {
 			return fail_number(decoder, value->text, go_type);
 		}
-		memcpy(out, &real, sizeof(real));
+		break;
+	case BT_CONFIG_SCHEMA_F32: {
+		float number = strtof(bt_arena_str(decoder->arena, value->text).data, NULL);
+		if (isinf(number)) {
+			return fail_number(decoder, value->text, go_type);
+		}
+		*(float *)out = number;
 		break;
 	}
 	case BT_CONFIG_SCHEMA_DURATION:
-		code = bt_duration_parse(value->text, &number, decoder->err);
-		memcpy(out, &number, sizeof(number));
-		break;
+		return bt_duration_parse(value->text, out, decoder->err);
 	case BT_CONFIG_SCHEMA_BYTES:
-		code = bt_base64_decode(value->text, decoder->arena, &text, decoder->err);
-		memcpy(out, &text, sizeof(text));
-		break;
+		return bt_base64_decode(value->text, decoder->arena, out, decoder->err);
 	default:
 		break; /* the apiVersion and the kind are not stored */
 	}
-	return code;
+	return 0;
 }
 
 /** Expects an array or object with at most BT_CONFIG_LIST_MAX entries. */

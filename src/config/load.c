@@ -141,6 +141,16 @@ static bool is_registered(const struct type_meta *meta)
 			bt_config_schema_args_kind_named(meta->kind) != BT_ARGS_OTHER);
 }
 
+/* Appends texts, each after a comma unless out has nothing behind `start`. */
+static void append_joined(
+	struct bt_strbuf *out, size_t start, const struct bt_str *texts, uint32_t count)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		bt_strbuf_append_c(out, out->length > start ? ", " : "");
+		bt_strbuf_append_str(out, texts[i]);
+	}
+}
+
 /* Position of the arguments being decoded, for messages. Spec: 10 section 4.5. */
 struct args_place {
 	uint32_t profile;
@@ -213,12 +223,8 @@ static int decode_typed_args(struct loader *loader, const struct args_place *pla
 			"decoding args for plugin %.*s: ",
 			(unsigned long)place->profile, (unsigned long)place->entry,
 			BT_STR_ARG(place->plugin));
-		/* Joins strict_errors as "strict decoding error: a, b". */
 		bt_strbuf_append_c(&text, "strict decoding error: ");
-		for (uint32_t i = 0; i < strict_errors->count; i++) {
-			bt_strbuf_append_c(&text, i > 0 ? ", " : "");
-			bt_strbuf_append_str(&text, strict_errors->items[i]);
-		}
+		append_joined(&text, text.length, strict_errors->items, strict_errors->count);
 		loader->complaints_args.items[loader->complaints_args.count++] =
 			bt_arena_str(&loader->scratch, bt_strbuf_str(&text));
 	}
@@ -329,22 +335,10 @@ static int find_kind(
 static int report_strict(const struct loader *loader)
 {
 	struct bt_strbuf text = {0};
-	const char *separator = "";
 	int code = 0;
-	if (loader->input->yaml_complaint.length > 0) {
-		bt_strbuf_append_str(&text, loader->input->yaml_complaint);
-		separator = ", ";
-	}
-	for (uint32_t i = 0; i < loader->strict_errors.count; i++) {
-		bt_strbuf_append_c(&text, separator);
-		bt_strbuf_append_str(&text, loader->strict_errors.items[i]);
-		separator = ", ";
-	}
-	for (uint32_t i = 0; i < loader->complaints_args.count; i++) {
-		bt_strbuf_append_c(&text, separator);
-		bt_strbuf_append_str(&text, loader->complaints_args.items[i]);
-		separator = ", ";
-	}
+	bt_strbuf_append_str(&text, loader->input->yaml_complaint);
+	append_joined(&text, 0, loader->strict_errors.items, loader->strict_errors.count);
+	append_joined(&text, 0, loader->complaints_args.items, loader->complaints_args.count);
 	if (text.length > 0) {
 		code = bt_error_set(loader->err, BERTH_ERR_INVALID, "strict decoding error: %s",
 			bt_strbuf_c(&text));

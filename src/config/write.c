@@ -101,17 +101,10 @@ static void write_list(
 }
 
 static void write_value(struct bt_json_writer *writer, const struct bt_config_schema *schema,
-	const struct bt_config_schema_field *field, const char *at)
+	const struct bt_config_schema_field *field, const void *at)
 {
-	union {
-		bool boolean;
-		int32_t i32;
-		int64_t i64;
-		float f32;
-		struct bt_str text;
-		const char *pointer;
-	} value;
 	struct bt_strbuf text = {0};
+	const char *pointee;
 	switch ((enum bt_config_schema_kind)field->kind) {
 	case BT_CONFIG_SCHEMA_VERSION:
 		bt_json_write_c(writer, BT_CONFIG_API_VERSION);
@@ -120,42 +113,35 @@ static void write_value(struct bt_json_writer *writer, const struct bt_config_sc
 		bt_json_write_c(writer, bt_config_schema_name(schema));
 		break;
 	case BT_CONFIG_SCHEMA_STR:
-		memcpy(&value.text, at, sizeof(value.text));
-		bt_json_write_str(writer, value.text);
+		bt_json_write_str(writer, *(const struct bt_str *)at);
 		break;
 	case BT_CONFIG_SCHEMA_BOOL:
-		memcpy(&value.boolean, at, sizeof(value.boolean));
-		bt_json_write_bool(writer, value.boolean);
+		bt_json_write_bool(writer, *(const bool *)at);
 		break;
 	case BT_CONFIG_SCHEMA_I32:
-		memcpy(&value.i32, at, sizeof(value.i32));
-		bt_json_write_int64(writer, value.i32);
+		bt_json_write_int64(writer, *(const int32_t *)at);
 		break;
 	case BT_CONFIG_SCHEMA_I64:
-		memcpy(&value.i64, at, sizeof(value.i64));
-		bt_json_write_int64(writer, value.i64);
+		bt_json_write_int64(writer, *(const int64_t *)at);
 		break;
 	case BT_CONFIG_SCHEMA_F32:
-		memcpy(&value.f32, at, sizeof(value.f32));
-		write_float(writer, value.f32);
+		write_float(writer, *(const float *)at);
 		break;
 	case BT_CONFIG_SCHEMA_DURATION:
-		memcpy(&value.i64, at, sizeof(value.i64));
-		bt_duration_format(value.i64, &text);
+		bt_duration_format(*(const int64_t *)at, &text);
 		write_text(writer, &text);
 		break;
 	case BT_CONFIG_SCHEMA_BYTES:
-		memcpy(&value.text, at, sizeof(value.text));
-		bt_base64_encode(value.text, &text);
+		bt_base64_encode(*(const struct bt_str *)at, &text);
 		write_text(writer, &text);
 		break;
 	case BT_CONFIG_SCHEMA_STRUCT:
 		write_struct(writer, field->schema, at);
 		break;
 	case BT_CONFIG_SCHEMA_POINTER:
-		memcpy(&value.pointer, at, sizeof(value.pointer));
-		if (value.pointer != NULL) {
-			write_struct(writer, field->schema, value.pointer);
+		memcpy(&pointee, at, sizeof(pointee));
+		if (pointee != NULL) {
+			write_struct(writer, field->schema, pointee);
 		} else {
 			bt_json_write_null(writer);
 		}
@@ -165,33 +151,30 @@ static void write_value(struct bt_json_writer *writer, const struct bt_config_sc
 		write_list(writer, field->schema, at);
 		break;
 	case BT_CONFIG_SCHEMA_STR_MAP: {
-		struct bt_str_map map;
-		memcpy(&map, at, sizeof(map));
+		const struct bt_str_map *map = at;
 		bt_json_begin_object(writer);
-		for (uint32_t i = 0; i < map.count; i++) {
-			bt_json_write(writer, "%s: %s", map.items[i].key, map.items[i].value);
+		for (uint32_t i = 0; i < map->count; i++) {
+			bt_json_write(writer, "%s: %s", map->items[i].key, map->items[i].value);
 		}
 		bt_json_end_object(writer);
 		break;
 	}
 	case BT_CONFIG_SCHEMA_ARGS:
-		write_args(writer, (const struct bt_plugin_args *)(const void *)at);
+		write_args(writer, at);
 		break;
 	}
 }
 
 /* Returns true if Go's omitempty would omit the value of the field. */
-static bool is_empty(const struct bt_config_schema_field *field, const char *at)
+static bool is_empty(const struct bt_config_schema_field *field, const void *at)
 {
 	static const char
 		zeros[sizeof(void *) > sizeof(int64_t) ? sizeof(void *) : sizeof(int64_t)];
 	struct bt_any_list list;
-	struct bt_str text;
 	switch ((enum bt_config_schema_kind)field->kind) {
 	case BT_CONFIG_SCHEMA_STR:
 	case BT_CONFIG_SCHEMA_BYTES:
-		memcpy(&text, at, sizeof(text));
-		return text.length == 0;
+		return ((const struct bt_str *)at)->length == 0;
 	case BT_CONFIG_SCHEMA_BOOL:
 		return memcmp(at, zeros, sizeof(bool)) == 0;
 	case BT_CONFIG_SCHEMA_I32:
@@ -208,7 +191,7 @@ static bool is_empty(const struct bt_config_schema_field *field, const char *at)
 		memcpy(&list, at, sizeof(list));
 		return list.count == 0;
 	case BT_CONFIG_SCHEMA_ARGS:
-		return ((const struct bt_plugin_args *)(const void *)at)->kind == BT_ARGS_NONE;
+		return ((const struct bt_plugin_args *)at)->kind == BT_ARGS_NONE;
 	case BT_CONFIG_SCHEMA_VERSION:
 	case BT_CONFIG_SCHEMA_KIND:
 	case BT_CONFIG_SCHEMA_STRUCT:
