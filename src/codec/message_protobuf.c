@@ -215,16 +215,6 @@ static int decode_nullable(struct decoder *decoder, const struct bt_field *field
 	return code;
 }
 
-/** Counts the varints of a packed value. */
-static uint32_t count_packed(struct bt_str bytes)
-{
-	uint32_t count = 0;
-	for (uint32_t i = 0; i < bytes.length; i++) {
-		count += (unsigned char)bytes.data[i] < 0x80;
-	}
-	return count;
-}
-
 struct run {
 	uint32_t elements; /* consecutive values with one tag */
 	uint32_t items;    /* list items in these values: a packed value has several */
@@ -248,7 +238,12 @@ static struct run count_run(
 			if (bt_wire_read_bytes(&wire, &bytes, NULL) != 0) {
 				return run;
 			}
-			items = is_varint_list(field) ? count_packed(bytes) : 1;
+			if (is_varint_list(field)) { /* count the varints of a packed value */
+				items = 0;
+				for (uint32_t i = 0; i < bytes.length; i++) {
+					items += (unsigned char)bytes.data[i] < 0x80;
+				}
+			}
 		} else if (bt_wire_read_varint(&wire, &value, NULL) != 0) {
 			return run;
 		}

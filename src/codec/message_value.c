@@ -168,28 +168,23 @@ static bool items_equal(const struct bt_field *field, const void *a, const void 
 	return true;
 }
 
-static bool fields_equal(const struct bt_field *field, const void *a, const void *b)
-{
-	switch ((enum bt_field_shape)field->shape) {
-	case BT_SHAPE_SINGLE:
-		return values_equal(field, a, b);
-	case BT_SHAPE_NULLABLE:
-		a = bt_nullable_value(field, a);
-		b = bt_nullable_value(field, b);
-		return a == NULL || b == NULL ? a == b : values_equal(field, a, b);
-	case BT_SHAPE_LIST:
-	case BT_SHAPE_MAP:
-		return items_equal(field, a, b);
-	}
-	return false;
-}
-
 bool bt_message_equal(const struct bt_message *message, const void *a, const void *b)
 {
 	for (uint32_t i = 0; i < message->field_count; i++) {
 		const struct bt_field *field = &message->fields[i];
-		if (!fields_equal(field, bt_const_field_at(a, field->offset),
-			    bt_const_field_at(b, field->offset))) {
+		const void *x = bt_const_field_at(a, field->offset);
+		const void *y = bt_const_field_at(b, field->offset);
+		bool equal;
+		if (field->shape == BT_SHAPE_LIST || field->shape == BT_SHAPE_MAP) {
+			equal = items_equal(field, x, y);
+		} else {
+			if (field->shape == BT_SHAPE_NULLABLE) {
+				x = bt_nullable_value(field, x);
+				y = bt_nullable_value(field, y);
+			}
+			equal = x == NULL || y == NULL ? x == y : values_equal(field, x, y);
+		}
+		if (!equal) {
 			return false;
 		}
 	}

@@ -18,51 +18,43 @@ enum tag {
 	TAG_TIMESTAMP,
 };
 
-static const char *const tag_names[] = {
-	"", "!!str", "!!binary", "!!int", "!!float", "!!bool", "!!null", "!!timestamp"};
+static const struct {
+	const char *name; /* in messages */
+	const char *uri;
+} tags[] = {
+	[TAG_NONE] = {"", ""},
+	[TAG_STR] = {"!!str", YAML_STR_TAG},
+	[TAG_BINARY] = {"!!binary", "tag:yaml.org,2002:binary"},
+	[TAG_INT] = {"!!int", YAML_INT_TAG},
+	[TAG_FLOAT] = {"!!float", YAML_FLOAT_TAG},
+	[TAG_BOOL] = {"!!bool", YAML_BOOL_TAG},
+	[TAG_NULL] = {"!!null", YAML_NULL_TAG},
+	[TAG_TIMESTAMP] = {"!!timestamp", YAML_TIMESTAMP_TAG},
+};
 
 static enum tag tag_of(const yaml_event_t *event)
 {
-	static const char *const names[] = {
-		[TAG_STR] = YAML_STR_TAG,
-		[TAG_BINARY] = "tag:yaml.org,2002:binary",
-		[TAG_INT] = YAML_INT_TAG,
-		[TAG_FLOAT] = YAML_FLOAT_TAG,
-		[TAG_BOOL] = YAML_BOOL_TAG,
-		[TAG_NULL] = YAML_NULL_TAG,
-		[TAG_TIMESTAMP] = YAML_TIMESTAMP_TAG,
-	};
 	const char *tag = (const char *)event->data.scalar.tag;
 	if (tag == NULL) {
 		return event->data.scalar.plain_implicit ? TAG_NONE : TAG_STR;
 	}
 	for (int i = TAG_STR; i <= TAG_TIMESTAMP; i++) {
-		if (strcmp(tag, names[i]) == 0) {
+		if (strcmp(tag, tags[i].uri) == 0) {
 			return (enum tag)i;
 		}
 	}
 	return TAG_STR;
 }
 
-static enum tag tag_of_kind(enum bt_yaml_kind kind)
-{
-	switch (kind) {
-	case BT_YAML_NULL:
-		return TAG_NULL;
-	case BT_YAML_BOOL:
-		return TAG_BOOL;
-	case BT_YAML_INT:
-	case BT_YAML_BIG_INT:
-		return TAG_INT;
-	case BT_YAML_FLOAT:
-		return TAG_FLOAT;
-	case BT_YAML_STRING:
-		return TAG_STR;
-	case BT_YAML_TIMESTAMP:
-		return TAG_TIMESTAMP;
-	}
-	return TAG_STR;
-}
+static const enum tag tag_of_kind[] = {
+	[BT_YAML_NULL] = TAG_NULL,
+	[BT_YAML_BOOL] = TAG_BOOL,
+	[BT_YAML_INT] = TAG_INT,
+	[BT_YAML_BIG_INT] = TAG_INT,
+	[BT_YAML_FLOAT] = TAG_FLOAT,
+	[BT_YAML_STRING] = TAG_STR,
+	[BT_YAML_TIMESTAMP] = TAG_TIMESTAMP,
+};
 
 static int write_number(struct bt_yaml_reader *reader, struct bt_json_writer *writer, double number)
 {
@@ -139,7 +131,7 @@ int bt_yaml_append_scalar(struct bt_yaml_reader *reader, const yaml_event_t *eve
 		strchr("tTfF", text.data[0]) == NULL) {
 		scalar.kind = BT_YAML_STRING;
 	}
-	enum tag found = tag_of_kind(scalar.kind);
+	enum tag found = tag_of_kind[scalar.kind];
 	int result;
 	if (tag == TAG_FLOAT && scalar.kind == BT_YAML_INT) {
 		double number = (double)scalar.magnitude;
@@ -150,8 +142,8 @@ int bt_yaml_append_scalar(struct bt_yaml_reader *reader, const yaml_event_t *eve
 	} else {
 		int shown = text.length <= BT_YAML_SHOWN_MAX ? (int)text.length : BT_YAML_SHOWN_MAX;
 		result = bt_error_set(reader->err, BERTH_ERR_INVALID,
-			"yaml: cannot decode %s `%.*s` as a %s", tag_names[found], shown, text.data,
-			tag_names[tag]);
+			"yaml: cannot decode %s `%.*s` as a %s", tags[found].name, shown, text.data,
+			tags[tag].name);
 	}
 	bt_yaml_scalar_finish(&scalar);
 	return result;
