@@ -144,16 +144,6 @@ static struct bt_str dotted_name(const struct bt_cel_node *node, char *buffer, b
 	}
 }
 
-static bool is_function(const struct bt_cel_checker *checker, struct bt_str name)
-{
-	for (uint32_t i = 0; i < bt_cel_overload_count; i++) {
-		if (is_named(&bt_cel_overloads[i], name) && is_known(checker, name)) {
-			return true;
-		}
-	}
-	return false;
-}
-
 /**
  * Turns a member call into a global call if its target and name together are the dotted name of a
  * function, such as optional.of. Other calls stay unchanged.
@@ -169,10 +159,13 @@ static void find_dotted_function(struct bt_cel_checker *checker, struct bt_cel_n
 	}
 	struct bt_str name = bt_arena_printf(
 		checker->arena, "%.*s.%.*s", BT_STR_ARG(prefix), BT_STR_ARG(node->call.function));
-	if (is_function(checker, name)) {
-		node->call.target = NULL;
-		node->call.function = name;
-		node->call.is_rooted = is_rooted;
+	for (uint32_t i = 0; i < bt_cel_overload_count; i++) {
+		if (is_named(&bt_cel_overloads[i], name) && is_known(checker, name)) {
+			node->call.target = NULL;
+			node->call.function = name;
+			node->call.is_rooted = is_rooted;
+			return;
+		}
 	}
 }
 

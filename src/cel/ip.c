@@ -248,15 +248,6 @@ int bt_cel_ip_parse(
 	return bt_error_take(err, BERTH_ERR_INVALID, &message);
 }
 
-/** Parses digits without leading zeros; false: anything else. */
-static bool read_bits(struct bt_str text, int64_t *out)
-{
-	if (text.length == 0 || (text.length > 1 && (text.data[0] < '1' || text.data[0] > '9'))) {
-		return false;
-	}
-	return bt_str_parse_int64(text, out);
-}
-
 /** Parses a network. false: *message has the error text after `netip.ParsePrefix("x"): `. */
 static bool read_cidr(struct bt_str text, struct bt_cel_cidr *out, struct bt_strbuf *message)
 {
@@ -279,7 +270,9 @@ static bool read_cidr(struct bt_str text, struct bt_cel_cidr *out, struct bt_str
 		return false;
 	}
 	struct bt_str bits = skip(text, (uint32_t)slash + 1);
-	if (!read_bits(bits, &length)) {
+	bool is_plain =
+		bits.length == 1 || (bits.length > 1 && bits.data[0] >= '1' && bits.data[0] <= '9');
+	if (!is_plain || !bt_str_parse_int64(bits, &length)) {
 		bt_strbuf_append_c(message, "bad bits after slash: ");
 		bt_strbuf_append_quoted(message, bits);
 		return false;
@@ -335,8 +328,7 @@ void bt_cel_ip_print(const struct bt_cel_ip *ip, struct bt_strbuf *out)
 	 * Find the longest run of two or more zero groups; the first of several longest runs
 	 * counts. gap_count 0: there is no such run.
 	 */
-	uint32_t best = 0;
-
+	uint32_t gap = 0;
 	uint32_t gap_count = 0;
 	for (uint32_t start = 0; start < 8; start++) {
 		uint32_t end = start;
@@ -345,11 +337,10 @@ void bt_cel_ip_print(const struct bt_cel_ip *ip, struct bt_strbuf *out)
 			end++;
 		}
 		if (end - start > 1 && end - start > gap_count) {
-			best = start;
+			gap = start;
 			gap_count = end - start;
 		}
 	}
-	uint32_t gap = best;
 	for (uint32_t i = 0; i < 8; i++) {
 		if (gap_count != 0 && i == gap) {
 			bt_strbuf_append_c(out, "::");
