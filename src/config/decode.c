@@ -314,19 +314,6 @@ static void add_strict_error(
 	bt_strbuf_finish(&text);
 }
 
-static void review_map(
-	const struct review *review, const struct bt_json_value *value, const struct bt_path *path)
-{
-	struct bt_text_set seen = {0};
-	for (uint32_t i = 0; i < value->count; i++) {
-		if (!bt_text_set_add(&seen, value->members[i].name)) {
-			add_strict_error(
-				review, "duplicate", BT_PATH_STR(path, value->members[i].name));
-		}
-	}
-	bt_text_set_finish(&seen);
-}
-
 static void review_struct(const struct review *review, const struct bt_config_schema *schema,
 	const struct bt_json_value *value, const struct bt_path *path)
 {
@@ -350,7 +337,15 @@ static void review_struct(const struct review *review, const struct bt_config_sc
 		}
 		seen |= bit;
 		if (field->kind == BT_CONFIG_SCHEMA_STR_MAP && inner->type == BT_JSON_OBJECT) {
-			review_map(review, inner, &here);
+			struct bt_text_set keys = {0};
+			for (uint32_t k = 0; k < inner->count; k++) {
+				struct bt_str key = inner->members[k].name;
+				if (!bt_text_set_add(&keys, key)) {
+					add_strict_error(
+						review, "duplicate", BT_PATH_STR(&here, key));
+				}
+			}
+			bt_text_set_finish(&keys);
 		} else if (field->kind == BT_CONFIG_SCHEMA_LIST && inner->type == BT_JSON_ARRAY) {
 			for (uint32_t k = 0; k < inner->count; k++) {
 				review_struct(review, field->schema, inner->elements[k],
