@@ -8,10 +8,6 @@
 
 /* Arithmetic and ordering. Spec: 12b sections 8.6 and 8.7. */
 
-/** Range of timestamps in seconds since 1970: the years 1 to 9999. */
-#define SECONDS_MIN INT64_C(-62135596800)
-#define SECONDS_MAX INT64_C(253402300799)
-
 struct bt_cel_value bt_cel_number_arithmetic(
 	enum bt_cel_operator operation, struct bt_cel_value left, const struct bt_cel_value *right)
 {
@@ -91,11 +87,7 @@ static struct bt_cel_value shift_timestamp(
 		time.seconds++;
 		nanoseconds -= BT_NS_PER_SECOND;
 	}
-	time.nanoseconds = (int32_t)nanoseconds;
-	if (time.seconds < SECONDS_MIN || time.seconds > SECONDS_MAX) {
-		return bt_cel_error(BT_STR("timestamp overflow"));
-	}
-	return (struct bt_cel_value){.kind = BT_CEL_TIMESTAMP, .timestamp = time};
+	return bt_cel_timestamp(time.seconds, (int32_t)nanoseconds);
 }
 
 static struct bt_cel_value concatenate_texts(struct bt_cel_evaluation *evaluation,

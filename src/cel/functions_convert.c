@@ -14,9 +14,8 @@
  * themselves. Spec: 12b section 9.1.
  */
 
-/** The range of timestamps: 0001-01-01T00:00:00Z to 9999-12-31T23:59:59Z. */
-#define TIMESTAMP_SECONDS_MIN INT64_C(-62135596800)
-#define TIMESTAMP_SECONDS_MAX INT64_C(253402300799)
+/** 0001-01-01T00:00:00Z, the zero time. */
+#define ZERO_SECONDS INT64_C(-62135596800)
 
 static struct bt_cel_value conversion_error(struct bt_cel_evaluation *evaluation,
 	const struct bt_cel_value *value, enum bt_cel_kind target)
@@ -314,17 +313,6 @@ struct bt_cel_value bt_cel_fn_to_duration(const struct bt_cel_call *call)
 	return result;
 }
 
-static struct bt_cel_value make_timestamp(int64_t seconds, int32_t nanoseconds)
-{
-	struct bt_cel_value result = {.kind = BT_CEL_TIMESTAMP};
-
-	if (seconds < TIMESTAMP_SECONDS_MIN || seconds > TIMESTAMP_SECONDS_MAX) {
-		return bt_cel_error(BT_STR("timestamp overflow"));
-	}
-	result.timestamp = (struct bt_cel_timestamp){seconds, nanoseconds};
-	return result;
-}
-
 struct bt_cel_value bt_cel_fn_to_timestamp(const struct bt_cel_call *call)
 {
 	const struct bt_cel_value *value = &call->arguments[0];
@@ -334,12 +322,12 @@ struct bt_cel_value bt_cel_fn_to_timestamp(const struct bt_cel_call *call)
 		return *value;
 	}
 	if (value->kind == BT_CEL_INT) {
-		return make_timestamp(value->integer, 0);
+		return bt_cel_timestamp(value->integer, 0);
 	}
 	if (value->kind != BT_CEL_STRING ||
 		!bt_cel_charge_work(call->evaluation, value->text.length) ||
 		bt_time_parse(value->text, &time, NULL) != 0) {
 		return conversion_error(call->evaluation, value, BT_CEL_TIMESTAMP);
 	}
-	return make_timestamp(time.set ? time.seconds : TIMESTAMP_SECONDS_MIN, time.nanoseconds);
+	return bt_cel_timestamp(time.set ? time.seconds : ZERO_SECONDS, time.nanoseconds);
 }

@@ -23,8 +23,11 @@ struct format {
 	uint32_t pattern_length; /* assumed length of the pattern; decides the units of a check */
 	enum name_rule name_rule;
 	bool is_prefix; /* checks the start of a name; this start may end in a hyphen */
-	/** For formats without a name rule: appends an error to out for each violation. */
+	/** NULL, or appends an error to out for each violation. */
 	void (*check)(struct bt_str text, struct bt_arena *arena, struct bt_error_list *out);
+	/** NULL, or returns whether the text is valid; if not, the error is `problem`. */
+	bool (*is_valid)(struct bt_str text, struct bt_arena *arena);
+	const char *problem;
 };
 
 static void check_name(const struct format *format, struct bt_str text, struct bt_arena *arena,
@@ -65,10 +68,9 @@ static void check_uri(struct bt_str text, struct bt_arena *arena, struct bt_erro
 }
 
 /** Syntax: 8, 4, 4, 4 and 12 hexadecimal digits, with an optional hyphen between two groups. */
-static void check_uuid(struct bt_str text, struct bt_arena *arena, struct bt_error_list *out)
+static bool is_uuid(struct bt_str text, struct bt_arena *arena BT_UNUSED)
 {
 	static const uint8_t groups[] = {8, 4, 4, 4, 12};
-	const struct bt_str failure = BT_STR("does not match the UUID format");
 	uint32_t at = 0;
 
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(groups); i++) {
@@ -77,18 +79,15 @@ static void check_uuid(struct bt_str text, struct bt_arena *arena, struct bt_err
 		}
 		for (uint32_t end = at + groups[i]; at < end; at++) {
 			if (at >= text.length || !isxdigit((unsigned char)text.data[at])) {
-				bt_error_list_add(out, arena, failure);
-				return;
+				return false;
 			}
 		}
 	}
-	if (at != text.length) {
-		bt_error_list_add(out, arena, failure);
-	}
+	return at == text.length;
 }
 
 /** Syntax: groups of four characters; the last group may end in "=" or "==". */
-static void check_byte(struct bt_str text, struct bt_arena *arena, struct bt_error_list *out)
+static bool is_byte(struct bt_str text, struct bt_arena *arena BT_UNUSED)
 {
 	uint32_t length = text.length;
 	bool is_base64 = length != 0 && length % 4 == 0;
@@ -101,9 +100,7 @@ static void check_byte(struct bt_str text, struct bt_arena *arena, struct bt_err
 
 		is_base64 = isalnum((unsigned char)c) || c == '+' || c == '/';
 	}
-	if (!is_base64) {
-		bt_error_list_add(out, arena, BT_STR("invalid base64"));
-	}
+	return is_base64;
 }
 
 /** Parses "2006-01-02" by appending "T00:00:00Z". */
@@ -114,13 +111,6 @@ static bool is_date(struct bt_str text, struct bt_arena *arena)
 	return text.length == strlen("2006-01-02") &&
 		bt_time_parse(bt_arena_printf(arena, "%.*sT00:00:00Z", BT_STR_ARG(text)), &time,
 			NULL) == 0;
-}
-
-static void check_date(struct bt_str text, struct bt_arena *arena, struct bt_error_list *out)
-{
-	if (!is_date(text, arena)) {
-		bt_error_list_add(out, arena, BT_STR("invalid date"));
-	}
 }
 
 /** Whether text starts like form, in which 9 stands for any digit. */
@@ -166,32 +156,31 @@ static bool is_time_of_day(struct bt_str text)
 	return digits > 1 && is_offset(bt_str_sub(rest, digits, rest.length));
 }
 
-static void check_datetime(struct bt_str text, struct bt_arena *arena, struct bt_error_list *out)
+static bool is_datetime(struct bt_str text, struct bt_arena *arena)
 {
 	uint32_t date_length = (uint32_t)strlen("2006-01-02");
 	struct bt_str rest = bt_str_sub(text, date_length, text.length);
 
-	if (!is_date(bt_str_sub(text, 0, date_length), arena) || rest.length == 0 ||
-		(rest.data[0] != 'T' && rest.data[0] != 't') ||
-		!is_time_of_day(bt_str_sub(rest, 1, rest.length))) {
-		bt_error_list_add(out, arena, BT_STR("invalid datetime"));
-	}
+	return is_date(bt_str_sub(text, 0, date_length), arena) && rest.length != 0 &&
+		(rest.data[0] == 'T' || rest.data[0] == 't') &&
+		is_time_of_day(bt_str_sub(rest, 1, rest.length));
 }
 
 static const struct format formats[] = {
-	{BT_STR_INIT("dns1123Label"), 30, DNS1123_LABEL, false, NULL},
-	{BT_STR_INIT("dns1123Subdomain"), 60, DNS1123_SUBDOMAIN, false, NULL},
-	{BT_STR_INIT("dns1035Label"), 30, DNS1035_LABEL, false, NULL},
-	{BT_STR_INIT("qualifiedName"), 60, NO_NAME, false, bt_label_key_errors},
-	{BT_STR_INIT("dns1123LabelPrefix"), 30, DNS1123_LABEL, true, NULL},
-	{BT_STR_INIT("dns1123SubdomainPrefix"), 60, DNS1123_SUBDOMAIN, true, NULL},
-	{BT_STR_INIT("dns1035LabelPrefix"), 30, DNS1035_LABEL, true, NULL},
-	{BT_STR_INIT("labelValue"), 40, NO_NAME, false, bt_label_value_errors},
-	{BT_STR_INIT("uri"), 1000, NO_NAME, false, check_uri},
-	{BT_STR_INIT("uuid"), 68, NO_NAME, false, check_uuid},
-	{BT_STR_INIT("byte"), 84, NO_NAME, false, check_byte},
-	{BT_STR_INIT("date"), 10, NO_NAME, false, check_date},
-	{BT_STR_INIT("datetime"), 84, NO_NAME, false, check_datetime},
+	{BT_STR_INIT("dns1123Label"), 30, .name_rule = DNS1123_LABEL},
+	{BT_STR_INIT("dns1123Subdomain"), 60, .name_rule = DNS1123_SUBDOMAIN},
+	{BT_STR_INIT("dns1035Label"), 30, .name_rule = DNS1035_LABEL},
+	{BT_STR_INIT("qualifiedName"), 60, .check = bt_label_key_errors},
+	{BT_STR_INIT("dns1123LabelPrefix"), 30, .name_rule = DNS1123_LABEL, .is_prefix = true},
+	{BT_STR_INIT("dns1123SubdomainPrefix"), 60, .name_rule = DNS1123_SUBDOMAIN,
+		.is_prefix = true},
+	{BT_STR_INIT("dns1035LabelPrefix"), 30, .name_rule = DNS1035_LABEL, .is_prefix = true},
+	{BT_STR_INIT("labelValue"), 40, .check = bt_label_value_errors},
+	{BT_STR_INIT("uri"), 1000, .check = check_uri},
+	{BT_STR_INIT("uuid"), 68, .is_valid = is_uuid, .problem = "does not match the UUID format"},
+	{BT_STR_INIT("byte"), 84, .is_valid = is_byte, .problem = "invalid base64"},
+	{BT_STR_INIT("date"), 10, .is_valid = is_date, .problem = "invalid date"},
+	{BT_STR_INIT("datetime"), 84, .is_valid = is_datetime, .problem = "invalid datetime"},
 };
 
 static const struct format *find_format(struct bt_str name)
@@ -240,6 +229,11 @@ struct bt_cel_value bt_cel_fn_format_validate(const struct bt_cel_call *call)
 	}
 	if (format->check != NULL) {
 		format->check(text, evaluation->arena, &messages);
+	} else if (format->is_valid != NULL) {
+		if (!format->is_valid(text, evaluation->arena)) {
+			bt_error_list_add(
+				&messages, evaluation->arena, bt_str_from(format->problem));
+		}
 	} else {
 		check_name(format, text, evaluation->arena, &messages);
 	}

@@ -15,6 +15,9 @@
  */
 
 #define SECONDS_PER_DAY INT64_C(86400)
+/** The range of timestamps: 0001-01-01T00:00:00Z to 9999-12-31T23:59:59Z. */
+#define SECONDS_MIN INT64_C(-62135596800)
+#define SECONDS_MAX INT64_C(253402300799)
 
 void bt_cel_timestamp_print(const struct bt_cel_timestamp *timestamp, struct bt_strbuf *out)
 {
@@ -32,6 +35,16 @@ void bt_cel_timestamp_print(const struct bt_cel_timestamp *timestamp, struct bt_
 	}
 	out->length--; /* drop the Z */
 	bt_strbuf_printf(out, ".%0*dZ", digits, (int)fraction);
+}
+
+struct bt_cel_value bt_cel_timestamp(int64_t seconds, int32_t nanoseconds)
+{
+	struct bt_cel_value result = {
+		.kind = BT_CEL_TIMESTAMP, .timestamp = {seconds, nanoseconds}};
+
+	return seconds < SECONDS_MIN || seconds > SECONDS_MAX
+		? bt_cel_error(BT_STR("timestamp overflow"))
+		: result;
 }
 
 static bool take_digits(struct bt_str *text, uint32_t max, int64_t *out)

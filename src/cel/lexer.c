@@ -438,16 +438,6 @@ static bool read_int(struct bt_str digits, bool is_negative, int64_t *out_value)
 	return true;
 }
 
-static bool read_double(
-	struct bt_str text, bool is_negative, struct bt_arena *arena, double *out_value)
-{
-	struct bt_str copy = bt_arena_str(arena, text); /* zero-terminated */
-	double value = strtod(copy.data, NULL);
-
-	*out_value = is_negative ? -value : value;
-	return !isinf(value);
-}
-
 /** State of decoding escapes. */
 struct escape {
 	const char *next;
@@ -601,8 +591,10 @@ struct bt_cel_value bt_cel_literal_read(const struct bt_cel_token *token, bool i
 		digits.length--; /* without the u */
 		is_right = read_unsigned(digits, &value.uinteger);
 	} else {
-		value.kind = BT_CEL_DOUBLE;
-		is_right = read_double(digits, is_negative, arena, &value.real);
+		/* the copy is zero-terminated */
+		double number = strtod(bt_arena_str(arena, digits).data, NULL);
+		value = bt_cel_double(is_negative ? -number : number);
+		is_right = !isinf(number);
 	}
 	if (!is_right) {
 		bt_cel_issue_add(lexer->issues, position, "invalid %s literal",

@@ -66,4 +66,6 @@ void bt_cel_duration_print(int64_t duration_ns, struct bt_strbuf *out);
  * it is not 0.
  */
 void bt_cel_timestamp_print(const struct bt_cel_timestamp *timestamp, struct bt_strbuf *out);
+/** functions_time.c: makes a timestamp, or the error `timestamp overflow`. */
+struct bt_cel_value bt_cel_timestamp(int64_t seconds, int32_t nanoseconds);
 #endif
