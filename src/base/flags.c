@@ -33,20 +33,15 @@ static bool name_equals(const char *name, struct bt_str given)
 static int set_flag_error(const struct parse *parse, const struct bt_flag *flag, const char *value,
 	const char *reason)
 {
-	struct bt_strbuf quoted = {0};
-	int code;
-	bt_strbuf_append_quoted(&quoted, bt_str_from(value));
+	struct bt_strbuf text = {0};
+	bt_strbuf_append_c(&text, "invalid argument ");
+	bt_strbuf_append_quoted(&text, bt_str_from(value));
+	bt_strbuf_append_c(&text, " for \"");
 	if (flag->shorthand != 0) {
-		code = bt_error_set(parse->err, BERTH_ERR_INVALID,
-			"invalid argument %s for \"-%c, --%s\" flag: %s", bt_strbuf_c(&quoted),
-			flag->shorthand, flag->name, reason);
-	} else {
-		code = bt_error_set(parse->err, BERTH_ERR_INVALID,
-			"invalid argument %s for \"--%s\" flag: %s", bt_strbuf_c(&quoted),
-			flag->name, reason);
+		bt_strbuf_printf(&text, "-%c, ", flag->shorthand);
 	}
-	bt_strbuf_finish(&quoted);
-	return code;
+	bt_strbuf_printf(&text, "--%s\" flag: %s", flag->name, reason);
+	return bt_error_take(parse->err, BERTH_ERR_INVALID, &text);
 }
 
 /** Stores the value of a flag in the options. value NULL: the argument is --name alone. */
