@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_CODEC_JSON_PATCH_H
 #define BT_CODEC_JSON_PATCH_H
-/** JSON Patch, RFC 6902, and JSON Merge Patch, RFC 7396. Spec: 14 sections 12.1 and 12.2. */
+/**
+ * JSON Patch, RFC 6902, and JSON Merge Patch, RFC 7396; rebasing a change of parts of a document.
+ * Spec: 14 sections 12.1 and 12.2.
+ */
 #include "codec/json_edit.h"
 
 #define BT_JSON_PATCH_OPERATIONS_MAX 10000
@@ -40,4 +43,16 @@ BT_MUST_USE struct bt_json_value *bt_json_merge_patch(
  */
 BT_MUST_USE struct bt_json_value *bt_json_merge_diff(
 	struct bt_arena *arena, const struct bt_json_value *from, const struct bt_json_value *to);
+/**
+ * Applies to `whole` the change from `before` to `after`, so that fields unknown to the program
+ * survive when the program writes an object back. `before` has the parts of `whole` that the
+ * program decodes; `after` has these parts with the program's changes. A part that is equal in
+ * `before` and `after` keeps its value in `whole`. Array elements are matched from both ends of the
+ * arrays. Changes `whole` in place, moves values from `after`, and returns the new root. `whole`
+ * NULL: the document is absent. `before` NULL: the program decoded no parts. Returns NULL if
+ * `whole` is NULL and `before` equals `after`.
+ */
+BT_MUST_USE struct bt_json_value *bt_json_rebase(struct bt_arena *arena,
+	struct bt_json_value *whole, const struct bt_json_value *before,
+	struct bt_json_value *after);
 #endif

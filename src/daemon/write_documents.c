@@ -7,7 +7,7 @@
 #include "base/assert.h"
 #include "base/nanoseconds.h"
 #include "codec/json_edit.h"
-#include "codec/json_rebase.h"
+#include "codec/json_patch.h"
 #include "codec/wire.h"
 #include "framework/framework.h"
 

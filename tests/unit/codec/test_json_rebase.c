@@ -3,7 +3,7 @@
  * Applies to a whole document a change that was made to the part of the document that the program
  * knows.
  */
-#include "codec/json_rebase.h"
+#include "codec/json_patch.h"
 
 #include "test_main.h"
 
