@@ -87,4 +87,6 @@ const char *bt_config_schema_name(const struct bt_config_schema *schema);
 /** Finds a field by case-sensitive name; NULL when the structure has no such field. */
 const struct bt_config_schema_field *bt_config_schema_find(
 	const struct bt_config_schema *schema, struct bt_str name);
+/** Appends arguments as one JSON value; raw arguments are written with sorted names. */
+void bt_plugin_args_write(const struct bt_plugin_args *args, struct bt_strbuf *out);
 #endif

@@ -4,7 +4,6 @@
 #include "api/resources.h"
 #include "base/duration.h"
 #include "base/text_set.h"
-#include "config/write.h"
 
 static void check_required(
 	struct bt_str value, const struct bt_path *path, struct bt_config_errors *errors)
