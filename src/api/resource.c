@@ -146,8 +146,7 @@ static void scalars_create(
 	}
 }
 
-/** Returns where the amount of a standard resource is stored. NULL: the resource is not standard.
- */
+/** Returns where the amount of a standard resource is stored; NULL for other resources. */
 static int64_t *standard_amount(struct bt_resource *resource, struct bt_str name)
 {
 	if (bt_str_equal(name, BT_STR("cpu"))) {
