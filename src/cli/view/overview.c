@@ -45,24 +45,19 @@ static void write_resources(const struct bt_history *history, struct bt_json_wri
 
 /** --- nodes --- */
 
-/** A node at the requested time. Rows are sorted by the node's name. */
-struct node_row {
-	const struct bt_node *node;
-	const struct bt_version *version;
-};
-
-static int compare_rows(const void *a, const void *b)
+static int compare_names(const void *a, const void *b)
 {
-	const struct node_row *first = a;
-	const struct node_row *second = b;
-	return bt_str_compare(first->node->metadata.name, second->node->metadata.name);
+	const struct bt_version *const *first = a;
+	const struct bt_version *const *second = b;
+	return bt_str_compare(bt_object_name((*first)->object), bt_object_name((*second)->object));
 }
 
-static void write_node(
-	const struct bt_history *history, struct bt_json_writer *json, const struct node_row *row)
+/** Writes the version of a node. */
+static void write_node(const struct bt_history *history, struct bt_json_writer *json,
+	const struct bt_version *version)
 {
-	const struct bt_node *node = row->node;
-	const struct bt_amounts *allocatable = &history->amounts.items[row->version->amounts];
+	const struct bt_node *node = bt_object_value(version->object, BT_KIND_NODE);
+	const struct bt_amounts *allocatable = &history->amounts.items[version->amounts];
 	bt_json_write(json, "{name: %s, labels: {", node->metadata.name);
 	for (uint32_t i = 0; i < node->metadata.labels.count; i++) {
 		bt_json_write(json, "%s: %s", node->metadata.labels.items[i].key,
@@ -93,18 +88,18 @@ void bt_overview_write(const struct bt_history *history, int64_t at_ns, uint64_t
 {
 	struct bt_json_writer json;
 	uint32_t resource_count = history->resources.items.count;
-	uint32_t row_count = 0;
+	uint32_t node_count = 0;
 	uint32_t pending_count = 0;
 	uint32_t gated_count = 0;
 	uint32_t running_count = 0;
-	struct node_row *rows = BT_NEW_ARRAY(struct node_row, history->node_names.items.count);
+	const struct bt_version **nodes = /* at the requested time, ascending by name */
+		BT_NEW_ARRAY(const struct bt_version *, history->node_names.items.count);
 	int64_t *use =
 		BT_NEW_ARRAY(int64_t, (size_t)history->node_names.items.count * resource_count);
 	for (uint32_t i = 0; i < history->versions.count; i++) {
 		const struct bt_version *version = &history->versions.items[i];
 		if (version->object->kind == BT_KIND_NODE && bt_version_holds(version, at_ns)) {
-			const struct bt_node *node = bt_object_value(version->object, BT_KIND_NODE);
-			rows[row_count++] = (struct node_row){node, version};
+			nodes[node_count++] = version;
 		}
 		if (!is_pod_at(version, at_ns)) {
 			continue;
@@ -121,7 +116,7 @@ void bt_overview_write(const struct bt_history *history, int64_t at_ns, uint64_t
 			amounts[r] = bt_wrap_add(amounts[r], request->items[r]);
 		}
 	}
-	qsort(rows, row_count, sizeof(rows[0]), compare_rows);
+	qsort(nodes, node_count, sizeof(nodes[0]), compare_names);
 	bt_json_writer_init(&json, out, 0);
 	bt_json_write(&json,
 		"{revision: %d, nodesRevision: %d, from: %d, at: %d, hasHistory: %b, running: %u, "
@@ -132,19 +127,19 @@ void bt_overview_write(const struct bt_history *history, int64_t at_ns, uint64_t
 	write_resources(history, &json);
 	if (known_revision != history->nodes_revision) {
 		bt_json_begin_member_array(&json, "nodes");
-		for (uint32_t i = 0; i < row_count; i++) {
-			write_node(history, &json, &rows[i]);
+		for (uint32_t i = 0; i < node_count; i++) {
+			write_node(history, &json, nodes[i]);
 		}
 		bt_json_end_array(&json);
 	}
 	bt_json_begin_member_array(&json, "use");
-	for (uint32_t i = 0; i < row_count; i++) {
-		write_amounts(&json, &use[(size_t)rows[i].version->node * resource_count],
-			resource_count, resource_count);
+	for (uint32_t i = 0; i < node_count; i++) {
+		write_amounts(&json, &use[(size_t)nodes[i]->node * resource_count], resource_count,
+			resource_count);
 	}
 	bt_json_write(&json, "]}");
 	bt_free(use);
-	bt_free(rows);
+	bt_free(nodes);
 }
 
 /** --- one node --- */
@@ -154,23 +149,22 @@ bool bt_overview_write_node(
 {
 	struct bt_json_writer json;
 	uint32_t id = bt_history_find_node(history, name);
-	struct node_row row = {0};
+	const struct bt_version *node = NULL;
 	for (uint32_t i = 0; i < history->versions.count && id != BT_HISTORY_NONE; i++) {
 		const struct bt_version *version = &history->versions.items[i];
 		if (version->object->kind == BT_KIND_NODE && version->node == id &&
 			bt_version_holds(version, at_ns)) {
-			row = (struct node_row){
-				bt_object_value(version->object, BT_KIND_NODE), version};
+			node = version;
 		}
 	}
-	if (row.node == NULL) {
+	if (node == NULL) {
 		return false;
 	}
 	bt_json_writer_init(&json, out, 0);
 	bt_json_begin_object(&json);
 	write_resources(history, &json);
 	bt_json_write_name_c(&json, "node");
-	write_node(history, &json, &row);
+	write_node(history, &json, node);
 	bt_json_begin_member_array(&json, "pods");
 	for (uint32_t i = 0; i < history->versions.count; i++) {
 		const struct bt_version *version = &history->versions.items[i];
