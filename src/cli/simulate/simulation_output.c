@@ -193,6 +193,7 @@ static void add_use(
 	bt_amount_append_share(&table->text, requested, allocatable);
 	bt_table_end_cell(table);
 }
+
 static void add_node(
 	struct bt_table *table, const struct bt_node_table *nodes, uint32_t slot, bool wide)
 {
