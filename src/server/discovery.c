@@ -68,14 +68,6 @@ const struct bt_served_version *bt_served_versions(
 	return versions;
 }
 
-struct bt_json_value *bt_discovery_core(struct bt_str address, struct bt_arena *arena)
-{
-	return bt_json_put(arena, NULL,
-		"{kind: 'APIVersions', versions: ['v1'], serverAddressByClientCIDRs:"
-		" [{clientCIDR: '0.0.0.0/0', serverAddress: %s}]}",
-		bt_arena_str(arena, address));
-}
-
 static struct bt_json_value *version_entry(
 	const struct bt_served_version *version, struct bt_arena *arena)
 {

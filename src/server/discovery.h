@@ -16,11 +16,6 @@ struct bt_served_version {
 const struct bt_served_version *bt_served_versions(
 	const struct bt_resources *resources, struct bt_arena *arena, uint32_t *out_count);
 
-/**
- * Returns the document of /api, {"kind":"APIVersions",...}. address: host and port that clients
- * should use.
- */
-BT_MUST_USE struct bt_json_value *bt_discovery_core(struct bt_str address, struct bt_arena *arena);
 /** Returns the APIGroupList of /apis. */
 BT_MUST_USE struct bt_json_value *bt_discovery_groups(
 	const struct bt_resources *resources, struct bt_arena *arena);

@@ -330,7 +330,10 @@ static bool send_discovery(struct bt_front_call *call)
 			" gitTreeState: 'clean', buildDate: '2026-01-01T00:00:00Z',"
 			" goVersion: 'none', compiler: 'none', platform: 'linux/amd64'}");
 	} else if (route->kind == BT_ROUTE_CORE) {
-		document = bt_discovery_core(bt_front_find_header(call, "Host"), arena);
+		document = bt_json_put(arena, NULL,
+			"{kind: 'APIVersions', versions: ['v1'], serverAddressByClientCIDRs:"
+			" [{clientCIDR: '0.0.0.0/0', serverAddress: %s}]}",
+			bt_arena_str(arena, bt_front_find_header(call, "Host")));
 	} else if (route->kind == BT_ROUTE_GROUPS) {
 		document = bt_discovery_groups(resources, arena);
 	} else if (route->kind == BT_ROUTE_GROUP) {
@@ -346,9 +349,16 @@ static bool send_discovery(struct bt_front_call *call)
 static bool send_openid(struct bt_front_call *call)
 {
 	bool is_keys = call->route.kind == BT_ROUTE_OPENID_KEYS;
+	struct bt_str host = bt_front_find_header(call, "Host");
 	const struct bt_json_value *document = is_keys
 		? bt_openid_keys(call->front->api, &call->arena)
-		: bt_openid_configuration(bt_front_find_header(call, "Host"), &call->arena);
+		: bt_json_put(&call->arena, NULL,
+			  "{issuer: %c, jwks_uri: %s, response_types_supported: ['id_token'], "
+			  "subject_types_supported: ['public'], "
+			  "id_token_signing_alg_values_supported: ['ES256']}",
+			  BT_TOKEN_ISSUER,
+			  bt_arena_printf(
+				  &call->arena, "https://%.*s/openid/v1/jwks", BT_STR_ARG(host)));
 	if (document == NULL) {
 		return bt_front_fail(call, 500, "InternalError",
 			"Internal error occurred: there is no key to sign tokens with");

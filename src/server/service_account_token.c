@@ -484,16 +484,6 @@ bool bt_api_authenticate_token(struct bt_api *api, struct bt_str token,
 
 /** --- documents for verifying tokens --- */
 
-struct bt_json_value *bt_openid_configuration(struct bt_str host, struct bt_arena *arena)
-{
-	return bt_json_put(arena, NULL,
-		"{issuer: %c, jwks_uri: %s, response_types_supported: ['id_token'], "
-		"subject_types_supported: ['public'], "
-		"id_token_signing_alg_values_supported: ['ES256']}",
-		BT_TOKEN_ISSUER,
-		bt_arena_printf(arena, "https://%.*s/openid/v1/jwks", BT_STR_ARG(host)));
-}
-
 struct bt_json_value *bt_openid_keys(struct bt_api *api, struct bt_arena *arena)
 {
 	struct bt_jwt_key *key;

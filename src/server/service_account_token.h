@@ -29,11 +29,6 @@ BT_MUST_USE bool bt_api_authenticate_token(struct bt_api *api, struct bt_str tok
 BT_MUST_USE int bt_api_legacy_token(struct bt_api *api, struct bt_str account_key,
 	struct bt_str secret_name, struct bt_arena *arena, struct bt_str *out_token,
 	struct berth_error *err);
-/**
- * Return the documents of /.well-known/openid-configuration and /openid/v1/jwks. `host`: from the
- * server's URL. bt_openid_keys returns NULL if there is no key.
- */
-BT_MUST_USE struct bt_json_value *bt_openid_configuration(
-	struct bt_str host, struct bt_arena *arena);
+/** Returns the document of /openid/v1/jwks; NULL: there is no key. */
 BT_MUST_USE struct bt_json_value *bt_openid_keys(struct bt_api *api, struct bt_arena *arena);
 #endif
