@@ -108,24 +108,35 @@ static const void *score_column_data(
 
 /** Ids of those images of the pod that some node lists. */
 struct wanted_images {
-	uint32_t *items; /* owned */
+	uint32_t *items; /* owned unless items is `few` */
 	uint32_t count;
 	uint64_t filter; /* bit (id % 64) of each image, to skip most other images of a node */
+	uint32_t few[8];
 };
 
-static struct wanted_images find_images(const struct bt_state *state, const bt_str_list *names)
+static void find_images(
+	const struct bt_state *state, const bt_str_list *names, struct wanted_images *out)
 {
-	struct wanted_images wanted = {.items = BT_NEW_ARRAY(uint32_t, names->count)};
-
+	out->items = names->count <= BT_ARRAY_LENGTH(out->few)
+		? out->few
+		: BT_NEW_ARRAY(uint32_t, names->count);
+	out->count = 0;
+	out->filter = 0;
 	for (uint32_t i = 0; i < names->count; i++) {
 		uint32_t image = bt_state_find_image(state, names->items[i]);
 
 		if (image != BT_IMAGE_NONE) {
-			wanted.items[wanted.count++] = image;
-			wanted.filter |= UINT64_C(1) << image % 64;
+			out->items[out->count++] = image;
+			out->filter |= UINT64_C(1) << image % 64;
 		}
 	}
-	return wanted;
+}
+
+static void finish_images(struct wanted_images *wanted)
+{
+	if (wanted->items != wanted->few) {
+		bt_free(wanted->items);
+	}
 }
 
 /** Returns the sum of spread_size over those of the images that the node has. */
@@ -163,7 +174,9 @@ static bool score_column(BT_UNUSED struct bt_plugin *plugin, const void *data,
 {
 	const bt_str_list *names = data;
 	int64_t containers = container_count(bt_plugin_pod_spec(pod));
-	struct wanted_images wanted = find_images(state, names);
+	struct wanted_images wanted;
+
+	find_images(state, names, &wanted);
 	bool any = wanted.count != 0 || scaled_score(0, containers) != 0;
 
 	for (uint32_t k = 0; k < range.count && any; k++) {
@@ -171,7 +184,7 @@ static bool score_column(BT_UNUSED struct bt_plugin *plugin, const void *data,
 
 		scores[slot] = (int32_t)scaled_score(sum_of_node(&wanted, state, slot), containers);
 	}
-	bt_free(wanted.items);
+	finish_images(&wanted);
 	return any;
 }
 
@@ -183,7 +196,7 @@ static bool score_reads_node_count(BT_UNUSED struct bt_plugin *plugin, const voi
 	BT_UNUSED const struct bt_pod_info *pod, const struct bt_state *state, uint32_t count,
 	uint32_t other_count)
 {
-	struct wanted_images wanted = find_images(state, data);
+	struct wanted_images wanted;
 	/*
 	 * For each of its images, a node stores how many nodes had the image when this node last
 	 * changed. This number may exceed the current number of nodes, but not the number of slots.
@@ -192,11 +205,12 @@ static bool score_reads_node_count(BT_UNUSED struct bt_plugin *plugin, const voi
 		(double)state->nodes.slot_count / (count < other_count ? count : other_count);
 	double sum_bytes = 0;
 
+	find_images(state, data, &wanted);
 	for (uint32_t i = 0; i < wanted.count; i++) {
 		int64_t size_bytes = state->images.images.items[wanted.items[i]].size_bytes;
 		sum_bytes += size_bytes > 0 ? (double)size_bytes * share : 0;
 	}
-	bt_free(wanted.items);
+	finish_images(&wanted);
 	return !(sum_bytes < SUM_MIN);
 }
 
