@@ -8,7 +8,14 @@
 #include "sched/select_host.h"
 #include "state/places.h"
 
-enum { IS_BEST = 1, IS_FEASIBLE = 2, SUMS_KEPT = 16 };
+/** Number of entries of cell_search.sums. */
+#define SUMS_KEPT 16
+
+/** Bits of cell_search.marks. */
+enum {
+	IS_BEST = 1,
+	IS_FEASIBLE = 2,
+};
 
 /*
  * Numbers of feasible positions in one block of tree nodes: before[i] is the number of feasible
@@ -33,8 +40,7 @@ struct cell_search {
 	const uint32_t *feasible; /* feasible cells */
 	uint32_t feasible_cells;
 	uint32_t feasible_count; /* feasible positions */
-	/* All nodes are feasible and in list order, so a position is the rank from position 0 on.
-	 */
+	/* All nodes are feasible and in list order: positions are ranks from position 0 on. */
 	bool is_dense;
 	uint32_t before_start; /* feasible nodes before `start` in the list */
 	uint8_t marks[BT_CELLS_MAX];
@@ -470,22 +476,9 @@ static uint32_t depth_of(uint32_t rank)
 }
 
 /*
- * Returns the rightmost heap position of this depth that precedes `rank` in pre-order or equals
- * `rank`, as an offset from the left end of the depth. `rank` must not be leftmost in its depth.
- */
-static uint64_t last_before(uint32_t rank, uint32_t depth)
-{
-	uint32_t own_depth = depth_of(rank);
-	uint64_t offset = rank - leftmost_of(own_depth);
-	return own_depth >= depth ? offset >> (own_depth - depth)
-				  : (offset << (depth - own_depth)) - 1;
-}
-
-/*
  * Heap positions of the same depth are in pre-order if their ranks ascend, so only the first tie of
  * each depth can win. The leftmost position of a depth precedes all positions except the leftmost
- * positions above, which are its ancestors. If no leftmost position is a tie, the first tie of the
- * deepest level is most likely to win, and this tie limits the search in the levels above.
+ * positions above, which are its ancestors.
  */
 uint32_t bt_cells_choose_by_heap(const struct bt_cells *cells, const struct bt_cells_choice *choice)
 {
@@ -515,9 +508,6 @@ uint32_t bt_cells_choose_by_heap(const struct bt_cells *cells, const struct bt_c
 		}
 	}
 	while (--depth > first_depth) {
-		if (last_before(chosen_rank, depth) == 0) {
-			break;
-		}
 		uint64_t tie = next_tie_around(&search, leftmost[depth]);
 		if (tie == BT_POINT_NONE) {
 			continue;
