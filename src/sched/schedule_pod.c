@@ -254,11 +254,13 @@ static uint32_t find_nominated_node(const struct bt_cycle_run *run)
 	if (slot == BT_SLOT_NONE || !state->nodes.rows[slot].in_snapshot) {
 		return BT_SLOT_NONE;
 	}
-	if (state->snapshot.has_placement &&
-		bt_snapshot_find_in_placement(state, name, &slot, NULL) < 0) {
-		return BT_SLOT_NONE; /* spec 03 section 3.7: the nomination is ignored */
+	/* A nomination outside of the placement is ignored: spec 03 section 3.7. */
+	const struct bt_snapshot *snapshot = &state->snapshot;
+	bool is_in = !snapshot->has_placement;
+	for (uint32_t i = 0; !is_in && i < snapshot->placement_slots.count; i++) {
+		is_in = snapshot->placement_slots.items[i] == slot;
 	}
-	return slot;
+	return is_in ? slot : BT_SLOT_NONE;
 }
 
 /**

@@ -456,20 +456,3 @@ uint32_t bt_snapshot_placement_slots(const struct bt_state *state, const uint32_
 					     : bt_snapshot_list(snapshot);
 	return bt_snapshot_placement_count(state);
 }
-
-int bt_snapshot_find_in_placement(const struct bt_state *state, struct bt_str node_name,
-	uint32_t *out_slot, struct berth_error *err)
-{
-	uint32_t slot = bt_state_snapshot_find(state, node_name);
-	const uint32_t *slots;
-	uint32_t count = bt_snapshot_placement_slots(state, &slots);
-
-	for (uint32_t i = 0; i < count && slot != BT_SLOT_NONE; i++) {
-		if (slots[i] == slot) {
-			*out_slot = slot;
-			return 0;
-		}
-	}
-	return bt_error_set(err, BERTH_ERR_NOT_FOUND, "node \"%.*s\" not found in placement",
-		BT_STR_ARG(node_name));
-}

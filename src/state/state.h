@@ -420,12 +420,6 @@ static inline uint32_t bt_snapshot_placement_count(const struct bt_state *state)
 	return state->snapshot.has_placement ? state->snapshot.placement_slots.count
 					     : state->snapshot.count;
 }
-/**
- * Find the slot of a node of the placement. Error: `node "<n>" not found in placement`
- * (BERTH_ERR_NOT_FOUND). Without a placement, every listed node is found.
- */
-BT_MUST_USE int bt_snapshot_find_in_placement(const struct bt_state *state, struct bt_str node_name,
-	uint32_t *out_slot, struct berth_error *err);
 
 /*
  * Temporary changes of nodes and pods, to find out what the scheduler would decide. Ending the
