@@ -120,13 +120,15 @@ static bool identify_by_certificate(struct bt_front_call *call)
 		subject.common_name.length == 0) {
 		return false;
 	}
-	/* the array has room for one more group */
-	subject.organizations.items[subject.organizations.count++] = BT_STR("system:authenticated");
+	const bt_str_list *organizations = &subject.organizations;
+	struct bt_str *groups = bt_arena_copy_array(
+		&call->arena, organizations->items, organizations->count, 1, sizeof(*groups));
+	groups[organizations->count] = BT_STR("system:authenticated");
 	call->user = (struct bt_user){
 		.name = subject.common_name,
 		.uid = subject.uid,
-		.group_count = subject.organizations.count,
-		.groups = subject.organizations.items,
+		.group_count = organizations->count + 1,
+		.groups = groups,
 	};
 	return true;
 }
