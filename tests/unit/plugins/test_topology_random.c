@@ -641,7 +641,7 @@ static void run_seed(uint64_t seed)
 		}
 		check_counters(&w);
 	}
-	bt_inter_pod_affinity_plugin.destroy(w.affinity);
+	bt_plugin_destroy(w.affinity);
 	fixture_finish(&w.f);
 }
 

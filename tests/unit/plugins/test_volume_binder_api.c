@@ -243,7 +243,7 @@ START_TEST(test_volume_binding__edge_07_93_second_write_conflicts)
 	fixture.plugin = plugins[0];
 	volume_cycle_end(&cycles[1]);
 	volume_cycle_end(&cycles[0]);
-	bt_volume_binding_plugin.destroy(plugins[1]);
+	bt_plugin_destroy(plugins[1]);
 	finish(&fixture);
 }
 END_TEST

@@ -697,7 +697,7 @@ START_TEST(test_volume_binding__edge_07_93_profiles_do_not_share)
 	fixture.plugin = first;
 	ck_assert_str_eq(for_claim(&fixture, "d", "n1"), BIND_CONFLICT);
 	volume_cycle_end(&cycle);
-	bt_volume_binding_plugin.destroy(second);
+	bt_plugin_destroy(second);
 	fixture_finish(&fixture);
 }
 END_TEST
