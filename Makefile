@@ -80,6 +80,7 @@ tidy: deps-dev
 	tools/check_tidy.py .
 	@test -f build-clang/build.ninja || \
 		CC=$(CLANG) CXX=$(CLANGXX) $(SETUP) -Dtests=enabled build-clang
+	tools/check_templates.py build-clang
 	run-clang-tidy-14 -quiet -p build-clang '/(src|bench|tests/(soak|conformance))/.*\.c$$'
 
 doc: deps-test

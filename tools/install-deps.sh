@@ -14,7 +14,7 @@ packages_of() {
 			mandoc bash-completion zsh fish chromium
 		;;
 	install) echo scdoc ;;
-	dev) echo clang-14 libclang-rt-14-dev clang-tidy-14 clang-format-14 ;;
+	dev) echo clang-14 libclang-rt-14-dev clang-tidy-14 clang-format-14 python3-clang-14 ;;
 	deb) echo binutils dpkg-dev scdoc ;;
 	*) echo "install-deps.sh: no package set '$1'" >&2; return 1 ;;
 	esac
