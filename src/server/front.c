@@ -299,7 +299,7 @@ struct bt_front_call *bt_front_begin(struct bt_front *front, struct bt_http_exch
 	if (front->failed) {
 		is_served = bt_front_fail(call, 500, "InternalError", STORE_FAILED);
 	} else {
-		is_served = bt_front_identify(call) && bt_front_authorize(call) &&
+		is_served = bt_front_identify(call) &&
 			(call->route.kind == BT_ROUTE_RESOURCE ? bt_front_call_resource(call)
 							       : bt_front_page(call));
 	}

@@ -492,7 +492,11 @@ bool bt_front_call_resource(struct bt_front_call *call)
 	struct bt_list_parameters *list = &call->query.list;
 	enum bt_body_media media;
 	struct bt_json_value *options;
+	/* before the authorization, because the metrics count a refused request by its verb */
 	bool has_verb = bt_route_verb(route, call->request.method, call->query.watch, &call->verb);
+	if (!bt_front_authorize(call)) {
+		return false;
+	}
 	if (!has_verb) {
 		return bt_front_fail(call, 405, "MethodNotAllowed",
 			"the server does not allow this method on the requested resource");

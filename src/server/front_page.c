@@ -372,6 +372,9 @@ static bool send_openid(struct bt_front_call *call)
 bool bt_front_page(struct bt_front_call *call)
 {
 	enum bt_route_kind kind = call->route.kind;
+	if (!bt_front_authorize(call)) {
+		return false;
+	}
 	if (kind == BT_ROUTE_UNKNOWN || kind == BT_ROUTE_BROKEN) {
 		bool is_broken = kind == BT_ROUTE_BROKEN;
 		bt_front_send_text(call, is_broken ? 400 : 404,

@@ -68,6 +68,22 @@ static void check_rows(struct front_fixture *f, const struct row *rows, size_t c
 	}
 }
 
+/** The metrics count a refused request by its own verb. */
+START_TEST(test_rbac__metrics)
+{
+	struct front_fixture f;
+	setup(&f);
+	static const char count[] =
+		"apiserver_request_total{code=\"403\",group=\"\",resource=\"pods\","
+		"scope=\"resource\",subresource=\"\",verb=\"DELETE\",version=\"v1\"} 1\n";
+	ck_assert_uint_eq(
+		front_ask_as(&f, "bob", "DELETE", "/api/v1/namespaces/a/pods/x", NULL), 403);
+	ck_assert_uint_eq(front_ask_as(&f, "admin", "GET", "/metrics", NULL), 200);
+	ck_assert_ptr_nonnull(strstr(front_body(&f), count));
+	front_fixture_finish(&f);
+}
+END_TEST
+
 START_TEST(test_rbac__table)
 {
 	struct front_fixture f;
@@ -692,6 +708,6 @@ START_TEST(test_rbac__reviews)
 }
 END_TEST
 
-BT_TEST_MAIN("rbac", test_rbac__nodes, test_rbac__table,
+BT_TEST_MAIN("rbac", test_rbac__nodes, test_rbac__metrics, test_rbac__table,
 	test_rbac__grants_are_limited_to_own_permissions, test_rbac__creating_by_other_verbs,
 	test_rbac__impersonation, test_rbac__reviews)
