@@ -78,13 +78,11 @@ static struct bt_json_value *version_entry(
 }
 
 /* Adds "name", "versions" and "preferredVersion" of a group to an object. */
-static struct bt_json_value *fill_group(const struct bt_resources *resources, struct bt_str group,
-	struct bt_json_value *object, struct bt_arena *arena)
+static struct bt_json_value *fill_group(const struct bt_served_version *versions, uint32_t count,
+	struct bt_str group, struct bt_json_value *object, struct bt_arena *arena)
 {
 	struct bt_json_value *entries = bt_json_new(arena, BT_JSON_ARRAY);
 	struct bt_json_value *preferred = NULL;
-	uint32_t count;
-	const struct bt_served_version *versions = bt_served_versions(resources, arena, &count);
 	for (uint32_t i = 0; i < count; i++) {
 		if (bt_str_equal_c(group, versions[i].group)) {
 			bt_json_append(arena, entries, version_entry(&versions[i], arena));
@@ -106,7 +104,8 @@ struct bt_json_value *bt_discovery_groups(
 	for (uint32_t i = 0; i < count; i++) {
 		if (versions[i].is_first_of_group && versions[i].group[0] != '\0') {
 			bt_json_append(arena, groups,
-				fill_group(resources, bt_str_from(versions[i].group), NULL, arena));
+				fill_group(versions, count, bt_str_from(versions[i].group), NULL,
+					arena));
 		}
 	}
 	return bt_json_put(
@@ -116,7 +115,9 @@ struct bt_json_value *bt_discovery_groups(
 struct bt_json_value *bt_discovery_group(
 	const struct bt_resources *resources, struct bt_str group, struct bt_arena *arena)
 {
-	return fill_group(resources, bt_arena_str(arena, group),
+	uint32_t count;
+	const struct bt_served_version *versions = bt_served_versions(resources, arena, &count);
+	return fill_group(versions, count, bt_arena_str(arena, group),
 		bt_json_put(arena, NULL, "{kind: 'APIGroup', apiVersion: 'v1'}"), arena);
 }
 
