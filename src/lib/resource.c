@@ -223,6 +223,41 @@ static int64_t *at_name(struct berth_resource *resource, struct bt_str name)
 	return &resource->scalars[at].value;
 }
 
+/**
+ * Makes an entry with value 0 for each name in fresh that the resource lacks. fresh is sorted by
+ * name. Merges from the end, because single insertions take quadratic time for the long lists that
+ * a pod may have.
+ */
+static void make_entries(struct berth_resource *resource, const struct bt_scalar_resource *fresh,
+	uint32_t fresh_count)
+{
+	uint32_t from = resource->scalar_count;
+	uint32_t to = from;
+
+	for (uint32_t i = 0; i < fresh_count; i++) {
+		to += find(resource, fresh[i].name) == NULL;
+	}
+	if (to > resource->scalar_capacity) {
+		resource->scalar_capacity = bt_vec_grown_capacity(resource->scalar_capacity, to);
+		resource->scalars = bt_realloc_array(
+			resource->scalars, resource->scalar_capacity, sizeof(*resource->scalars));
+	}
+	resource->scalar_count = to;
+	for (uint32_t i = fresh_count; to > from; i--) {
+		struct bt_str name = fresh[i - 1].name;
+		int order = 1;
+
+		while (from > 0 &&
+			(order = bt_str_compare(resource->scalars[from - 1].name, name)) > 0) {
+			resource->scalars[--to] = resource->scalars[--from];
+		}
+		if (from == 0 || order != 0) {
+			resource->scalars[--to] =
+				(struct berth_scalar_resource){bt_lib_own_text(name), 0};
+		}
+	}
+}
+
 void bt_lib_resource_accumulate(
 	struct berth_resource *sum, const struct bt_resource *addend, int64_t sign)
 {
@@ -234,6 +269,7 @@ void bt_lib_resource_accumulate(
 		bt_wrap_add(sum->memory_bytes, (int64_t)(factor * (uint64_t)addend->memory_bytes));
 	sum->ephemeral_storage_bytes = bt_wrap_add(sum->ephemeral_storage_bytes,
 		(int64_t)(factor * (uint64_t)addend->ephemeral_storage_bytes));
+	make_entries(sum, addend->scalars, addend->scalar_count);
 	for (uint32_t i = 0; i < addend->scalar_count; i++) {
 		int64_t *value = at_name(sum, addend->scalars[i].name);
 
@@ -288,6 +324,7 @@ void berth_resource_set_max(struct berth_resource *resource, const struct berth_
 	resource->memory_bytes = BT_MAX(resource->memory_bytes, other.memory_bytes);
 	resource->ephemeral_storage_bytes =
 		BT_MAX(resource->ephemeral_storage_bytes, other.ephemeral_storage_bytes);
+	make_entries(resource, other.scalars, other.scalar_count);
 	for (uint32_t i = 0; i < other.scalar_count; i++) {
 		int64_t *value = at_name(resource, other.scalars[i].name);
 

@@ -77,6 +77,36 @@ START_TEST(test_resource__add)
 END_TEST
 
 /* seed-map 000.57, 000.64 to 000.67, 003.106 */
+START_TEST(test_resource__lists_are_merged_by_name)
+{
+	struct berth_resource resource =
+		resource_of("\"allocatable\":{\"b.x/1\":\"1\",\"d.x/1\":\"2\",\"f.x/1\":\"3\"}");
+	struct berth_object *node = node_from("n", "",
+		"\"allocatable\":{\"a.x/1\":\"10\",\"b.x/1\":\"20\",\"c.x/1\":\"30\","
+		"\"f.x/1\":\"1\",\"g.x/1\":\"50\"}");
+	const struct berth_resource_list *list = berth_node_allocatable(berth_object_node(node));
+	static const char *const names[] = {"a.x/1", "b.x/1", "c.x/1", "d.x/1", "f.x/1", "g.x/1"};
+	static const int64_t added[] = {10, 21, 30, 2, 4, 50};
+	static const int64_t largest[] = {10, 20, 30, 2, 3, 50};
+	struct berth_resource maximum;
+
+	berth_resource_clone(&resource, &maximum);
+	berth_resource_add(&resource, list);
+	berth_resource_set_max(&maximum, list);
+	berth_object_release(node);
+	ck_assert_uint_eq(resource.scalar_count, 6);
+	ck_assert_uint_eq(maximum.scalar_count, 6);
+	for (int i = 0; i < 6; i++) {
+		CHECK_TEXT(resource.scalars[i].name, names[i]);
+		CHECK_TEXT(maximum.scalars[i].name, names[i]);
+		ck_assert_int_eq(resource.scalars[i].value, added[i]);
+		ck_assert_int_eq(maximum.scalars[i].value, largest[i]);
+	}
+	berth_resource_finish(&resource);
+	berth_resource_finish(&maximum);
+}
+END_TEST
+
 START_TEST(test_resource__scalars_are_added_and_set_without_a_look_at_the_name)
 {
 	struct berth_resource resource = {0};
@@ -230,6 +260,7 @@ START_TEST(test_resource__quantities_and_lists)
 END_TEST
 
 BT_TEST_MAIN("lib_resource", test_resource__init_converts_a_list, test_resource__add,
+	test_resource__lists_are_merged_by_name,
 	test_resource__scalars_are_added_and_set_without_a_look_at_the_name,
 	test_resource__clone_is_deep, test_resource__edge_34_set_max,
 	test_resource__to_list_writes_five_names_and_every_entry,
