@@ -217,7 +217,7 @@ struct bt_http_stream {
 /** Answers with a stream in chunked encoding; the headers are sent immediately. */
 void bt_http_answer_stream(
 	struct bt_http_exchange *exchange, uint16_t code, const struct bt_http_stream *stream);
-/** Returns true if the two headers request a WebSocket. */
+/** Returns true if the two headers, which are lists, request a WebSocket. */
 bool bt_http_is_websocket_upgrade(struct bt_str connection, struct bt_str upgrade);
 /**
  * Answers 101 and sends the stream over WebSocket: the bytes of each call of the stream's `read`

@@ -49,14 +49,21 @@ struct bt_http_websocket {
 	uint64_t skip; /* remaining bytes of a data frame to drop */
 };
 
+/** Returns true if the comma-separated list contains the word, ignoring case. */
+static bool has_item(struct bt_str list, struct bt_str word)
+{
+	while (list.length != 0) {
+		struct bt_str item = bt_str_trim(bt_str_cut(&list, ','), BT_STR_SPACE);
+		if (bt_str_equal_without_case(item, word)) {
+			return true;
+		}
+	}
+	return false;
+}
+
 bool bt_http_is_websocket_upgrade(struct bt_str connection, struct bt_str upgrade)
 {
-	bool upgrades = false;
-	while (connection.length != 0) {
-		struct bt_str option = bt_str_trim(bt_str_cut(&connection, ','), BT_STR_SPACE);
-		upgrades = upgrades || bt_str_equal_without_case(option, BT_STR("upgrade"));
-	}
-	return upgrades && bt_str_equal_without_case(upgrade, BT_STR("websocket"));
+	return has_item(connection, BT_STR("upgrade")) && has_item(upgrade, BT_STR("websocket"));
 }
 
 static void append_frame(

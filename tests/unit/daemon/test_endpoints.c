@@ -228,7 +228,7 @@ START_TEST(test_endpoints__websocket_token)
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
 		struct caller caller = {.pair = NULL};
 		caller_set_header(&caller, "Connection", "keep-alive, Upgrade");
-		caller_set_header(&caller, "Upgrade", "websocket");
+		caller_set_header(&caller, "Upgrade", i % 2 == 0 ? "websocket" : "h2c, WebSocket");
 		caller_set_header(&caller, "Sec-WebSocket-Protocol", rows[i].protocols);
 		(void)caller_get(&caller, &world, "/configz");
 		ck_assert_msg(
