@@ -262,8 +262,19 @@ static void count(struct bt_front_call *call)
 }
 
 #define STORE_FAILED "Internal error occurred: the store cannot be written"
+#define SPARE_CALLS_MAX 64
+/* Finished calls are kept for reuse, but not if one of their buffers is larger than this. */
+#define SPARE_BYTES_MAX 65536
 
 /** --- calls --- */
+
+static void free_call(struct bt_front_call *call)
+{
+	bt_arena_finish(&call->arena);
+	bt_strbuf_finish(&call->yaml);
+	bt_strbuf_finish(&call->body);
+	bt_free(call);
+}
 
 /*
  * Returns whether to indent the JSON of the answer. Without the parameter pretty, JSON is indented
@@ -287,8 +298,15 @@ static bool needs_indent(const struct bt_front_call *call)
 struct bt_front_call *bt_front_begin(struct bt_front *front, struct bt_http_exchange *exchange,
 	const struct bt_front_request *request)
 {
-	struct bt_front_call *call = BT_NEW(struct bt_front_call);
-	call->front = front;
+	struct bt_front_call *call = front->spare;
+	if (call != NULL) {
+		front->spare = call->next;
+		front->spare_count--;
+		call->next = NULL;
+	} else {
+		call = BT_NEW(struct bt_front_call);
+		call->front = front;
+	}
 	call->exchange = exchange;
 	call->request = *request;
 	call->began_ns = bt_loop_now_ns(front->loop);
@@ -311,16 +329,32 @@ struct bt_front_call *bt_front_begin(struct bt_front *front, struct bt_http_exch
 
 void bt_front_end(struct bt_front_call *call)
 {
+	struct bt_front *front = call->front;
 	if (call->wait != NULL) {
 		bt_watchers_cancel(call->wait);
 	}
 	bt_list_finish(call->list);
 	discard_held(call);
 	count(call);
-	bt_arena_finish(&call->arena);
-	bt_strbuf_finish(&call->yaml);
-	bt_strbuf_finish(&call->body);
-	bt_free(call);
+	bool is_large = call->arena.total_bytes > SPARE_BYTES_MAX ||
+		call->body.capacity > SPARE_BYTES_MAX || call->yaml.capacity > SPARE_BYTES_MAX;
+	if (is_large || front->spare_count >= SPARE_CALLS_MAX) {
+		free_call(call);
+		return;
+	}
+	bt_arena_reset(&call->arena);
+	bt_strbuf_reset(&call->body);
+	bt_strbuf_reset(&call->yaml);
+	struct bt_front_call clean = {
+		.front = front,
+		.arena = call->arena,
+		.body = call->body,
+		.yaml = call->yaml,
+		.next = front->spare,
+	};
+	*call = clean;
+	front->spare = call;
+	front->spare_count++;
 }
 
 /** --- HTTP --- */
@@ -430,6 +464,11 @@ void bt_front_destroy(struct bt_front *front)
 	bt_watchers_destroy(front->watchers);
 	bt_metrics_destroy(front->metrics);
 	bt_certificate_authorities_destroy(front->client_authorities);
+	while (front->spare != NULL) {
+		struct bt_front_call *call = front->spare;
+		front->spare = call->next;
+		free_call(call);
+	}
 	for (int i = 0; i < BT_OPENAPI__COUNT; i++) {
 		bt_strbuf_finish(&front->openapi[i].body);
 	}

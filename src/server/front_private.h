@@ -69,7 +69,7 @@ struct bt_front_call {
 	struct bt_wait *wait;
 	struct bt_list *list;           /* NULL: none, or a stream owns it */
 	struct bt_front_call *previous; /* in bt_front.held */
-	struct bt_front_call *next;     /* in bt_front.held */
+	struct bt_front_call *next;     /* in bt_front.held or bt_front.spare */
 };
 
 /** The OpenAPI documents of all resources. */
@@ -102,6 +102,8 @@ struct bt_front {
 	struct bt_prng prng;                 /* for audit ids */
 	struct bt_front_call *held;
 	struct bt_front_call *held_last;
+	struct bt_front_call *spare;
+	uint32_t spare_count;
 	struct bt_metrics *metrics;
 	struct bt_metric *requests;       /* in metrics */
 	struct bt_metric *durations;      /* in metrics */

@@ -260,6 +260,7 @@ void bt_store_destroy(struct bt_store *store)
 			bt_free(collection->leaves.items[k]);
 		}
 		bt_vec_finish(&collection->leaves);
+		bt_vec_finish(&collection->unordered);
 		bt_vec_finish(&collection->entries);
 		bt_vec_finish(&collection->free_slots);
 		bt_map_finish(&collection->by_key);

@@ -16,6 +16,8 @@
  * leaf and shifts the list of leaves.
  */
 #define BT_LEAF_SLOTS 124
+/** Largest number of new keys that are not yet in a leaf. */
+#define BT_UNORDERED_MAX 4096
 
 struct bt_leaf {
 	uint32_t count;
@@ -56,6 +58,7 @@ struct bt_collection {
 	BT_VEC(uint32_t) free_slots;
 	struct bt_map by_key; /* key -> slot */
 	BT_VEC(struct bt_leaf *) leaves;
+	BT_VEC(uint32_t) unordered; /* slots of new keys that are not yet in a leaf */
 	uint64_t count;
 	uint64_t order_generation; /* incremented with each added or removed key */
 	struct bt_window window;

@@ -11,17 +11,38 @@ static struct bt_str key_of(
 	return bt_stored_key(collection->entries.items[leaf->slots[offset]]);
 }
 
+/** Returns whether the first key of a leaf is above the key. */
+static bool is_above(const struct bt_collection *collection, uint32_t leaf, struct bt_str key)
+{
+	return bt_str_compare(key_of(collection, collection->leaves.items[leaf], 0), key) > 0;
+}
+
 /**
  * Returns the leaf that contains the key or would contain it: the last leaf whose first key is not
- * above the key. There must be a leaf.
+ * above the key. `low`: the result or a leaf before it. The search is short if `low` is near the
+ * result.
  */
-static uint32_t seek_leaf(const struct bt_collection *collection, struct bt_str key)
+static uint32_t seek_leaf(const struct bt_collection *collection, uint32_t low, struct bt_str key)
 {
-	uint32_t leaf;
-	BT_LOWER_BOUND(leaf, collection->leaves.count - 1, middle,
-		bt_str_compare(key_of(collection, collection->leaves.items[middle + 1], 0), key) <=
-			0);
-	return leaf;
+	uint32_t high = collection->leaves.count;
+
+	for (uint32_t step = 1; high - low > step; step *= 2) {
+		if (is_above(collection, low + step, key)) {
+			high = low + step;
+			break;
+		}
+		low += step;
+	}
+	while (high - low > 1) {
+		uint32_t middle = low + (high - low) / 2;
+
+		if (is_above(collection, middle, key)) {
+			high = middle;
+		} else {
+			low = middle;
+		}
+	}
+	return low;
 }
 
 /**
@@ -37,14 +58,17 @@ static uint32_t seek_offset(const struct bt_collection *collection, const struct
 	return offset;
 }
 
-void bt_order_insert(struct bt_collection *collection, uint32_t slot)
+/**
+ * Puts a key into its leaf and returns the leaf's index. `index`: the key's leaf or a leaf before
+ * it.
+ */
+static uint32_t insert(
+	struct bt_collection *collection, uint32_t index, struct bt_str key, uint32_t slot)
 {
-	struct bt_str key = bt_stored_key(collection->entries.items[slot]);
-	collection->order_generation++;
 	if (collection->leaves.count == 0) {
 		bt_vec_push(&collection->leaves, BT_NEW(struct bt_leaf));
 	}
-	uint32_t index = seek_leaf(collection, key);
+	index = seek_leaf(collection, index, key);
 	struct bt_leaf *leaf = collection->leaves.items[index];
 	uint32_t offset = seek_offset(collection, leaf, key, false);
 	if (leaf->count == BT_LEAF_SLOTS) {
@@ -59,13 +83,51 @@ void bt_order_insert(struct bt_collection *collection, uint32_t slot)
 		bt_vec_insert(&collection->leaves, index + 1, right);
 		if (offset > leaf->count || leaf->count == BT_LEAF_SLOTS) {
 			offset -= leaf->count;
-			leaf = right;
+			leaf = collection->leaves.items[++index];
 		}
 	}
 	memmove(&leaf->slots[offset + 1], &leaf->slots[offset],
 		(leaf->count - offset) * sizeof(leaf->slots[0]));
 	leaf->slots[offset] = slot;
 	leaf->count++;
+	return index;
+}
+
+struct new_key {
+	struct bt_str key; /* first member: compared by qsort */
+	uint32_t slot;
+};
+
+/** Puts the new keys into leaves in ascending order, so that each search starts near its result. */
+static void order_new_keys(struct bt_collection *collection)
+{
+	uint32_t count = collection->unordered.count;
+	uint32_t leaf = 0;
+
+	if (count == 0) {
+		return;
+	}
+	struct new_key *keys = BT_NEW_ARRAY(struct new_key, count);
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t slot = collection->unordered.items[i];
+
+		keys[i] = (struct new_key){bt_stored_key(collection->entries.items[slot]), slot};
+	}
+	qsort(keys, count, sizeof(*keys), bt_str_compare_qsort);
+	for (uint32_t i = 0; i < count; i++) {
+		leaf = insert(collection, leaf, keys[i].key, keys[i].slot);
+	}
+	bt_free(keys);
+	collection->unordered.count = 0;
+}
+
+void bt_order_insert(struct bt_collection *collection, uint32_t slot)
+{
+	collection->order_generation++;
+	bt_vec_push(&collection->unordered, slot);
+	if (collection->unordered.count == BT_UNORDERED_MAX) {
+		order_new_keys(collection);
+	}
 }
 
 /**
@@ -77,10 +139,11 @@ static struct bt_order_position seek(
 {
 	struct bt_order_position position = {0, 0};
 
+	order_new_keys(collection);
 	if (collection->leaves.count == 0) {
 		return position;
 	}
-	position.leaf = seek_leaf(collection, key);
+	position.leaf = seek_leaf(collection, 0, key);
 	position.offset =
 		seek_offset(collection, collection->leaves.items[position.leaf], key, after);
 	if (position.offset == collection->leaves.items[position.leaf]->count) {
