@@ -89,7 +89,8 @@ static double place(struct world *world, uint32_t feasible, uint32_t operations)
 	struct bt_cells_choice choice = {.feasible = world->feasible,
 		.feasible_count = feasible,
 		.best = best,
-		.node_count = world->nodes};
+		.node_count = world->nodes,
+		.empty = BT_CELL_NONE};
 	double begin = now_ns();
 	for (uint32_t i = 0; i < operations; i++) {
 		choice.best_count = best_of(world, feasible, best);
@@ -107,7 +108,8 @@ static double choose(struct world *world, uint32_t feasible)
 	struct bt_cells_choice choice = {.feasible = world->feasible,
 		.feasible_count = feasible,
 		.best = best,
-		.node_count = world->nodes};
+		.node_count = world->nodes,
+		.empty = BT_CELL_NONE};
 	choice.best_count = best_of(world, feasible, best);
 	double begin = now_ns();
 	for (uint32_t i = 0; i < CHOICES; i++) {

@@ -53,7 +53,10 @@ static struct bt_str expression_of(const struct bt_device_selector *selector)
 	return selector->cel != NULL ? selector->cel->expression : BT_STR("");
 }
 
-/* Spec 12 section 9.9. */
+/**
+ * Whether the `requests` list of a constraint or configuration names the option. Spec 12 section
+ * 9.9.
+ */
 bool bt_names_option(const bt_str_list *names, const struct bt_option *option, struct bt_str full)
 {
 	return bt_str_list_has(names, option->base) ||

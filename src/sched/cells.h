@@ -40,6 +40,7 @@ struct bt_places; /* state/places.h */
  * The levels below the highest are padded to whole blocks of 64 entries; padding has no members.
  */
 
+#define BT_CELLS_BLOCK_BITS 6
 #define BT_CELLS_BLOCK 64
 /* 64^6 is larger than any position. */
 #define BT_CELLS_LEVELS_MAX 6
@@ -144,6 +145,7 @@ struct bt_cells_choice {
 	uint32_t best_count;
 	uint32_t start; /* where the search began, as an index into the list of nodes */
 	uint32_t node_count;
+	uint32_t empty; /* the cell of places without a node; BT_CELL_NONE: there are none */
 	/**
 	 * The snapshot's places if positions are not in list order. The functions below then count
 	 * in places->detours the additional steps that this order costs. NULL: positions are in

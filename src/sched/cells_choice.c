@@ -8,13 +8,22 @@
 #include "sched/select_host.h"
 #include "state/places.h"
 
-/** Number of entries of cell_search.sums. */
-#define SUMS_KEPT 16
-
-/** Bits of cell_search.marks. */
 enum {
 	IS_BEST = 1,
-	IS_FEASIBLE = 2,
+	IS_COUNTED = 2,
+	/*
+	 * Number of nodes of the list that are checked one by one for a tie before the tree is
+	 * searched.
+	 */
+	NEAR = 8,
+	/*
+	 * A block of positions is scanned once for each of at most this many cells; with more
+	 * cells, each position is checked against the marks.
+	 */
+	SCANS_MAX = 8,
+	SUMS_KEPT = 16,
+	/* At most this many ties are ranked one by one. */
+	TIES_RANKED = 12
 };
 
 /*
@@ -36,15 +45,19 @@ struct cell_search {
 	struct bt_places *places; /* NULL: positions are in list order */
 	const uint32_t *best;
 	uint32_t best_count;
-	uint64_t start;           /* the point of choice->start */
-	const uint32_t *feasible; /* feasible cells */
-	uint32_t feasible_cells;
+	uint64_t start; /* the point of choice->start */
+	/*
+	 * The cells whose members are counted: the feasible cells or, if `others` is set, the
+	 * infeasible cells.
+	 */
+	bool others;
+	const uint32_t *counted;
+	uint32_t counted_count;
 	uint32_t feasible_count; /* feasible positions */
-	/* All nodes are feasible and in list order: positions are ranks from position 0 on. */
-	bool is_dense;
-	uint32_t before_start; /* feasible nodes before `start` in the list */
+	uint32_t before_start;   /* feasible nodes before `start` in the list */
 	uint8_t marks[BT_CELLS_MAX];
-	struct rank_sums sums[SUMS_KEPT]; /* a cache by level and block */
+	uint32_t infeasible[BT_CELLS_MAX]; /* memory of `counted` when `others` is true */
+	struct rank_sums sums[SUMS_KEPT];  /* a cache by level and block */
 };
 
 static void begin_search(struct cell_search *search, const struct bt_cells *cells,
@@ -70,7 +83,8 @@ static bool is_tie(const struct cell_search *search, uint32_t position)
 
 static bool is_feasible(const struct cell_search *search, uint32_t position)
 {
-	return (search->marks[search->cells->cell_of[position]] & IS_FEASIBLE) != 0;
+	uint32_t cell = search->cells->cell_of[position];
+	return ((search->marks[cell] & IS_COUNTED) != 0) != search->others;
 }
 
 /* The ties in a block of positions, as bits. */
@@ -78,8 +92,12 @@ static uint64_t ties_in_block(const struct cell_search *search, uint32_t block)
 {
 	const struct bt_cells *cells = search->cells;
 	uint32_t first = block * BT_CELLS_BLOCK;
+	uint32_t end = cells->position_count - first;
 	uint64_t ties = 0;
-	for (uint32_t i = 0; i < search->best_count; i++) {
+	for (uint32_t i = 0; search->best_count > SCANS_MAX && i < BT_CELLS_BLOCK && i < end; i++) {
+		ties |= (uint64_t)is_tie(search, first + i) << i;
+	}
+	for (uint32_t i = 0; search->best_count <= SCANS_MAX && i < search->best_count; i++) {
 		uint32_t cell = search->best[i];
 		ties |= cells->kernels->ties_of(cells->cell_of + first, cells->local_of + first,
 			(uint16_t)cell, cells->cells[cell].top_best);
@@ -223,36 +241,72 @@ uint32_t bt_cells_nth_tie(
 	return node;
 }
 
-/* Prepare the computation of ranks. */
+/*
+ * Prepare the computation of ranks: choose the cells to count, the feasible or the infeasible
+ * cells, whichever are fewer.
+ */
 static void begin_ranks(struct cell_search *search, const struct bt_cells_choice *choice)
 {
-	search->feasible = choice->feasible;
-	search->feasible_cells = choice->feasible_count;
+	const struct bt_cells *cells = search->cells;
 	search->feasible_count = 0;
 	for (uint32_t i = 0; i < choice->feasible_count; i++) {
-		search->feasible_count += search->cells->cells[choice->feasible[i]].size;
-		search->marks[choice->feasible[i]] |= IS_FEASIBLE;
+		search->feasible_count += cells->cells[choice->feasible[i]].size;
+		search->marks[choice->feasible[i]] |= IS_COUNTED;
 	}
 	for (uint32_t i = 0; i < SUMS_KEPT; i++) {
 		search->sums[i].level = 0;
 	}
-	search->is_dense = search->feasible_count == choice->node_count && search->places == NULL;
+	search->counted = choice->feasible;
+	search->counted_count = choice->feasible_count;
+	search->others = search->feasible_count == choice->node_count ||
+		choice->feasible_count > cells->cell_count / 2;
+	if (!search->others) {
+		return;
+	}
+	search->counted = search->infeasible;
+	search->counted_count = 0;
+	if (search->feasible_count == choice->node_count && search->places == NULL) {
+		return;
+	}
+	for (uint32_t i = 0; i < cells->cell_count; i++) {
+		search->marks[i] ^= IS_COUNTED;
+		/*
+		 * In list order, places without a node come after all nodes and need not be
+		 * counted.
+		 */
+		bool counts = i != choice->empty || search->places != NULL;
+		if ((search->marks[i] & IS_COUNTED) != 0 && counts && cells->cells[i].size > 0) {
+			search->infeasible[search->counted_count++] = i;
+		}
+	}
 }
 
-/* Feasible positions of a block, as bits. */
+/* Feasible positions of a block, as bits. Bits beyond the last position are undefined. */
 static uint64_t feasible_in_block(const struct cell_search *search, uint32_t block)
 {
 	const struct bt_cells *cells = search->cells;
+	uint32_t first = block * BT_CELLS_BLOCK;
+	uint32_t end = cells->position_count - first;
 	uint64_t found = 0;
-	for (uint32_t i = 0; i < search->feasible_cells; i++) {
-		found |= cells->kernels->members_of(
-			cells->cell_of + block * BT_CELLS_BLOCK, (uint16_t)search->feasible[i]);
+	if (search->counted_count <= SCANS_MAX) {
+		for (uint32_t i = 0; i < search->counted_count; i++) {
+			found |= cells->kernels->members_of(
+				cells->cell_of + first, (uint16_t)search->counted[i]);
+		}
+		return search->others ? ~found : found;
+	}
+	for (uint32_t i = 0; i < BT_CELLS_BLOCK && i < end; i++) {
+		found |= (uint64_t)is_feasible(search, first + i) << i;
 	}
 	return found;
 }
 
-/* The array `before` of struct rank_sums for this block of tree nodes. */
-static const uint32_t *sums_of(struct cell_search *search, uint32_t level, uint32_t block)
+/*
+ * The array `before` of struct rank_sums for this block of tree nodes. width: number of positions
+ * below one tree node of the level.
+ */
+static const uint32_t *sums_of(
+	struct cell_search *search, uint32_t level, uint32_t block, uint32_t width)
 {
 	struct rank_sums *sums = &search->sums[(block + 5 * level) % SUMS_KEPT];
 	if (sums->level == level && sums->block == block) {
@@ -261,13 +315,13 @@ static const uint32_t *sums_of(struct cell_search *search, uint32_t level, uint3
 	const struct bt_cells *cells = search->cells;
 	uint32_t members[BT_CELLS_BLOCK] = {0};
 	size_t first = (size_t)cells->first_node[level] + (size_t)block * BT_CELLS_BLOCK;
-	for (uint32_t i = 0; i < search->feasible_cells; i++) {
-		cells->kernels->add(members, cells->cells[search->feasible[i]].members + first);
+	for (uint32_t i = 0; i < search->counted_count; i++) {
+		cells->kernels->add(members, cells->cells[search->counted[i]].members + first);
 	}
-	uint32_t before = 0;
+	uint32_t counted = 0;
 	for (uint32_t i = 0; i < BT_CELLS_BLOCK; i++) {
-		sums->before[i] = before;
-		before += members[i];
+		sums->before[i] = search->others ? i * width - counted : counted;
+		counted += members[i];
 	}
 	sums->level = level;
 	sums->block = block;
@@ -277,16 +331,18 @@ static const uint32_t *sums_of(struct cell_search *search, uint32_t level, uint3
 /* Number of feasible positions before this position. */
 static uint32_t count_below(struct cell_search *search, uint32_t position)
 {
-	if (search->is_dense) {
+	if (search->counted_count == 0) {
 		return position;
 	}
 	uint32_t node = position / BT_CELLS_BLOCK;
 	uint64_t below = (UINT64_C(1) << position % BT_CELLS_BLOCK) - 1;
 	uint32_t before = BT_POPCOUNT64(feasible_in_block(search, node) & below);
+	uint32_t width = BT_CELLS_BLOCK;
 	for (uint32_t level = 1; level < search->cells->level_count; level++) {
 		uint32_t block = node / BT_CELLS_BLOCK;
-		before += sums_of(search, level, block)[node % BT_CELLS_BLOCK];
+		before += sums_of(search, level, block, width)[node % BT_CELLS_BLOCK];
 		node = block;
+		width *= BT_CELLS_BLOCK;
 	}
 	return before;
 }
@@ -294,13 +350,14 @@ static uint32_t count_below(struct cell_search *search, uint32_t position)
 /* The feasible position that has this many feasible positions before it. */
 static uint32_t find_below(struct cell_search *search, uint32_t before)
 {
-	if (search->is_dense) {
+	if (search->counted_count == 0) {
 		return before;
 	}
 	const struct bt_cells *cells = search->cells;
 	uint32_t node = 0;
 	for (uint32_t level = cells->level_count; level-- > 1;) {
-		const uint32_t *sums = sums_of(search, level, node);
+		uint32_t width = UINT32_C(1) << level * BT_CELLS_BLOCK_BITS;
+		const uint32_t *sums = sums_of(search, level, node, width);
 		/* The first sum is 0, and all sums of padding nodes are larger than `before`. */
 		uint32_t child = cells->kernels->count_up_to(sums, before) - 1;
 		before -= sums[child];
@@ -369,17 +426,43 @@ static uint64_t find_before_apart(struct cell_search *search, uint32_t before)
 
 /*
  * The point of the first tie in the list at point `from` or later; BT_POINT_NONE: there is none.
- * Visits ties in order of position, and stops when all later positions are later in the list than
- * the earliest tie so far.
+ * *out_skipped: number of feasible nodes from `from` on that come before the tie, or UINT32_MAX if
+ * these nodes were not counted. If more than `limit` feasible nodes come before the tie, the search
+ * may stop. The function then returns BT_POINT_NONE and sets *out_skipped to a number above
+ * `limit`.
  */
-static uint64_t next_tie_apart(const struct cell_search *search, uint64_t from)
+static uint64_t next_tie_apart(
+	const struct cell_search *search, uint64_t from, uint64_t limit, uint32_t *out_skipped)
 {
 	struct bt_places *places = search->places;
+	uint64_t point = from;
+	uint32_t skipped = 0;
+	*out_skipped = UINT32_MAX;
+	for (uint32_t i = 0; i < NEAR; i++) {
+		uint32_t position = bt_places_at(places, point);
+		if (is_tie(search, position)) {
+			*out_skipped = skipped;
+			return point;
+		}
+		skipped += is_feasible(search, position);
+		if (skipped > limit) {
+			*out_skipped = skipped;
+			return BT_POINT_NONE;
+		}
+		point = bt_places_next(places, point);
+		if (point == BT_POINT_NONE) {
+			return BT_POINT_NONE;
+		}
+	}
+	/*
+	 * Find the tie that is earliest in the list. Visit ties in order of position, and stop when
+	 * all later positions are later in the list than the earliest tie so far.
+	 */
 	uint32_t first_of[BT_PLACE_ZONES_MAX];
 	uint32_t end_of[BT_PLACE_ZONES_MAX]; /* by zone: only lower positions can come earlier */
 	uint32_t first = UINT32_MAX;
 	for (uint32_t i = 0; i < places->zone_count; i++) {
-		uint32_t cut = bt_places_cut(places, from, i);
+		uint32_t cut = bt_places_cut(places, point, i);
 		first_of[i] = cut < places->zones[i].nodes.count ? places->zones[i].nodes.items[cut]
 								 : UINT32_MAX;
 		end_of[i] = UINT32_MAX;
@@ -431,6 +514,12 @@ static uint32_t position_of(const struct cell_search *search, uint64_t point)
 	return search->places == NULL ? bt_point_row(point) : bt_places_at(search->places, point);
 }
 
+static uint64_t point_of(const struct cell_search *search, uint32_t position)
+{
+	return search->places == NULL ? bt_point(position, 0)
+				      : bt_places_point_of(search->places, position);
+}
+
 /** Returns the point of the feasible node with this rank in search order. */
 BT_ALWAYS_INLINE uint64_t point_of_rank(struct cell_search *search, uint32_t rank)
 {
@@ -440,26 +529,31 @@ BT_ALWAYS_INLINE uint64_t point_of_rank(struct cell_search *search, uint32_t ran
 				      : find_before_apart(search, before);
 }
 
-BT_ALWAYS_INLINE uint64_t next_tie_in_list(const struct cell_search *search, uint64_t from)
+BT_ALWAYS_INLINE uint64_t next_tie_in_list(
+	const struct cell_search *search, uint64_t from, uint64_t limit, uint32_t *out_skipped)
 {
 	if (search->places != NULL) {
-		return next_tie_apart(search, from);
+		return next_tie_apart(search, from, limit, out_skipped);
 	}
+	*out_skipped = UINT32_MAX;
 	uint32_t tie = next_tie(search, bt_point_row(from));
 	return tie != BT_POSITION_NONE ? bt_point(tie, 0) : BT_POINT_NONE;
 }
 
 /*
  * The first tie at `from` or later in search order, which wraps around and ends before `start`.
+ * limit, *out_skipped: as in next_tie_apart.
  */
-BT_ALWAYS_INLINE uint64_t next_tie_around(const struct cell_search *search, uint64_t from)
+BT_ALWAYS_INLINE uint64_t next_tie_around(
+	const struct cell_search *search, uint64_t from, uint64_t limit, uint32_t *out_skipped)
 {
-	uint64_t tie = next_tie_in_list(search, from);
+	uint64_t tie = next_tie_in_list(search, from, limit, out_skipped);
 	if (from >= search->start) {
-		if (tie != BT_POINT_NONE) {
+		if (tie != BT_POINT_NONE || *out_skipped != UINT32_MAX) {
 			return tie;
 		}
-		tie = next_tie_in_list(search, bt_point(0, 0));
+		tie = next_tie_in_list(search, bt_point(0, 0), limit, out_skipped);
+		*out_skipped = UINT32_MAX;
 	}
 	return tie < search->start ? tie : BT_POINT_NONE;
 }
@@ -476,15 +570,29 @@ static uint32_t depth_of(uint32_t rank)
 }
 
 /*
+ * Returns the rightmost heap position of this depth that precedes `rank` in pre-order or equals
+ * `rank`, as an offset from the left end of the depth. `rank` must not be leftmost in its depth.
+ */
+static uint64_t last_before(uint32_t rank, uint32_t depth)
+{
+	uint32_t own_depth = depth_of(rank);
+	uint64_t offset = rank - leftmost_of(own_depth);
+	return own_depth >= depth ? offset >> (own_depth - depth)
+				  : (offset << (depth - own_depth)) - 1;
+}
+
+/*
  * Heap positions of the same depth are in pre-order if their ranks ascend, so only the first tie of
  * each depth can win. The leftmost position of a depth precedes all positions except the leftmost
- * positions above, which are its ancestors.
+ * positions above, which are its ancestors. If no leftmost position is a tie, the first tie of the
+ * deepest level is most likely to win, and this tie limits the search in the levels above.
  */
 uint32_t bt_cells_choose_by_heap(const struct bt_cells *cells, const struct bt_cells_choice *choice)
 {
 	struct cell_search search;
 	begin_search(&search, cells, choice);
-	if (bt_cells_tie_count(cells, choice) == 1) {
+	uint64_t tie_count = bt_cells_tie_count(cells, choice);
+	if (tie_count == 1) {
 		return next_tie(&search, 0);
 	}
 	begin_ranks(&search, choice);
@@ -492,9 +600,23 @@ uint32_t bt_cells_choose_by_heap(const struct bt_cells *cells, const struct bt_c
 	search.start = search.places == NULL ? bt_point(choice->start, 0)
 					     : bt_places_point_at(search.places, choice->start);
 	search.before_start = choice->start != 0 ? count_before(&search, search.start) : 0;
-	uint64_t chosen = next_tie_around(&search, search.start);
+	if (tie_count <= TIES_RANKED) {
+		uint32_t first = next_tie(&search, 0);
+		uint32_t first_rank = rank_of(&search, point_of(&search, first));
+		for (uint32_t tie = next_tie(&search, first + 1); tie != BT_POSITION_NONE;
+			tie = next_tie(&search, tie + 1)) {
+			uint32_t rank = rank_of(&search, point_of(&search, tie));
+			if (bt_heap_order(rank) < bt_heap_order(first_rank)) {
+				first = tie;
+				first_rank = rank;
+			}
+		}
+		return first;
+	}
+	uint32_t skipped;
+	uint64_t chosen = next_tie_around(&search, search.start, UINT64_MAX, &skipped);
 	BT_ASSERT(chosen != BT_POINT_NONE);
-	uint32_t chosen_rank = rank_of(&search, chosen);
+	uint32_t chosen_rank = skipped != UINT32_MAX ? skipped : rank_of(&search, chosen);
 	uint32_t first_depth = depth_of(chosen_rank);
 	if (chosen_rank == leftmost_of(first_depth)) {
 		return position_of(&search, chosen);
@@ -508,11 +630,16 @@ uint32_t bt_cells_choose_by_heap(const struct bt_cells *cells, const struct bt_c
 		}
 	}
 	while (--depth > first_depth) {
-		uint64_t tie = next_tie_around(&search, leftmost[depth]);
+		uint64_t limit = last_before(chosen_rank, depth);
+		if (limit == 0) {
+			break;
+		}
+		uint64_t tie = next_tie_around(&search, leftmost[depth], limit, &skipped);
 		if (tie == BT_POINT_NONE) {
 			continue;
 		}
-		uint32_t rank = rank_of(&search, tie);
+		uint32_t rank = skipped != UINT32_MAX ? leftmost_of(depth) + skipped
+						      : rank_of(&search, tie);
 		if (bt_heap_order(rank) < bt_heap_order(chosen_rank)) {
 			chosen = tie;
 			chosen_rank = rank;

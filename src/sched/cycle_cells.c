@@ -7,17 +7,21 @@
 
 /**
  * List the cells that have nodes, each with its verdict in the plan. Cells of nodes that were taken
- * out are not listed.
+ * out are not listed. *out_empty: the cell of places without a node, or BT_CELL_NONE.
  */
-static struct bt_cell_list list_cells(const struct bt_cycle_run *run, struct bt_cells *tree)
+static struct bt_cell_list list_cells(
+	const struct bt_cycle_run *run, struct bt_cells *tree, uint32_t *out_empty)
 {
 	const uint32_t *slot_at = run->engine->state->snapshot.places.slot_at;
 	uint32_t count = tree->cell_count;
 	struct bt_cell_list list = bt_cell_list_make(run->cycle->arena, count);
+	*out_empty = BT_CELL_NONE;
 	for (uint32_t cell = 0; cell < count; cell++) {
 		uint32_t size = tree->cells[cell].size;
 		uint32_t verdict = bt_plan_cells_verdict(tree, cell);
-		if (size != 0 && verdict != BT_VERDICT_TAKEN_OUT && verdict != BT_VERDICT_OUTSIDE) {
+		if (verdict == BT_VERDICT_OUTSIDE) {
+			*out_empty = cell;
+		} else if (size != 0 && verdict != BT_VERDICT_TAKEN_OUT) {
 			bt_cell_list_add(
 				&list, cell, slot_at[bt_cells_member(tree, cell)], size, verdict);
 		}
@@ -88,7 +92,8 @@ static uint32_t choose(
 static void decide_by_tree(struct bt_cycle_run *run, struct bt_cells *tree)
 {
 	struct bt_snapshot *snapshot = &run->engine->state->snapshot;
-	struct bt_cell_list list = list_cells(run, tree);
+	uint32_t empty;
+	struct bt_cell_list list = list_cells(run, tree, &empty);
 	bt_filter_cells(run, &list);
 	bt_cycle_filters_ran(run, &BT_STATUS_OK);
 	bt_count_verdicts(run, list.verdicts, list.sizes, list.count);
@@ -138,6 +143,7 @@ static void decide_by_tree(struct bt_cycle_run *run, struct bt_cells *tree)
 		.best_count = best_count,
 		.start = run->start_index,
 		.node_count = snapshot->count,
+		.empty = empty,
 		.places = snapshot->places.in_list_order ? NULL : &snapshot->places,
 	};
 	uint32_t position = choose(run->engine, tree, &choice);

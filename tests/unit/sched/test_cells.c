@@ -143,6 +143,7 @@ static bool draw_question(struct model *model, struct question *question)
 	question->choice.best = question->best;
 	question->choice.start = below(model, model->position_count);
 	question->choice.node_count = model->position_count;
+	question->choice.empty = BT_CELL_NONE;
 	return question->choice.best_count > 0;
 }
 
@@ -298,6 +299,7 @@ START_TEST(test_cells__heap_choice_of_every_subset)
 		question.choice.feasible = question.feasible;
 		question.choice.best = question.best;
 		question.choice.node_count = 10;
+		question.choice.empty = BT_CELL_NONE;
 		for (uint32_t start = 0; start < 30; start++) {
 			question.choice.start = start / 3;
 			question.choice.feasible_count = start % 3 == 0 ? 3 : 2;
@@ -436,6 +438,7 @@ static void ask_town(struct town *town)
 	}
 	question.choice.node_count = town->count;
 	question.choice.start = below(model, town->count);
+	question.choice.empty = town->empty;
 	question.choice.places = town->places.in_list_order ? NULL : &town->places;
 	if (ask == 0) {
 		return;
@@ -545,7 +548,8 @@ START_TEST(test_cells__one_cell_without_a_key)
 		.feasible_count = 1,
 		.best = &only,
 		.best_count = 1,
-		.node_count = 100};
+		.node_count = 100,
+		.empty = BT_CELL_NONE};
 	ck_assert_int_eq(cells->cells[0].top_best, 6);
 	ck_assert_uint_eq(bt_cells_tie_count(cells, &choice), 1);
 	ck_assert_uint_eq(bt_cells_choose_by_heap(cells, &choice), 70);
@@ -626,7 +630,8 @@ START_TEST(test_cells__a_million_positions)
 		.best = &best,
 		.best_count = 1,
 		.start = 999999,
-		.node_count = COUNT};
+		.node_count = COUNT,
+		.empty = BT_CELL_NONE};
 	/*
 	 * Ranks 0 and 1 belong to cell 0; from rank 2 on, the even ranks are ties. The ranks on the
 	 * leftmost path of the heap are odd below the root. So the first tie in pre-order is a
