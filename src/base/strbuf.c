@@ -3,7 +3,6 @@
 #define _DEFAULT_SOURCE
 #include "base/strbuf.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -79,13 +78,12 @@ void bt_strbuf_append_lower(struct bt_strbuf *buffer, struct bt_str text)
 
 void bt_strbuf_append_errno(struct bt_strbuf *buffer, int number)
 {
-	size_t start = buffer->length;
-
-	bt_strbuf_append_c(buffer, strerror(number));
+	struct bt_str text = bt_str_from(strerror(number));
 	/* Go's texts equal those of libc, but begin with a lower-case letter. */
-	if (islower((unsigned char)buffer->data[start + 1])) {
-		buffer->data[start] = (char)tolower((unsigned char)buffer->data[start]);
-	}
+	uint32_t lowered = text.length > 1 && text.data[1] >= 'a' && text.data[1] <= 'z' ? 1 : 0;
+
+	bt_strbuf_append_lower(buffer, bt_str_sub(text, 0, lowered));
+	bt_strbuf_append_str(buffer, bt_str_sub(text, lowered, text.length));
 }
 
 void bt_strbuf_append_uuid(struct bt_strbuf *buffer, uint64_t high, uint64_t low)
