@@ -147,7 +147,7 @@ static int compare_doubles(const void *a, const void *b)
 {
 	double left = *(const double *)a;
 	double right = *(const double *)b;
-	return (left > right) - (left < right);
+	return BT_ORDER(left, right);
 }
 
 static int relieve_all(struct queue_bench *queue, struct berth_error *err)

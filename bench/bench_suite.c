@@ -198,7 +198,7 @@ static int compare_results(const void *a, const void *b)
 {
 	double left = rate_of(a);
 	double right = rate_of(b);
-	return (left > right) - (left < right);
+	return BT_ORDER(left, right);
 }
 
 /**

@@ -273,7 +273,7 @@ static int compare_doubles(const void *a, const void *b)
 {
 	double x = *(const double *)a;
 	double y = *(const double *)b;
-	return (x > y) - (x < y);
+	return BT_ORDER(x, y);
 }
 
 int main(int argc, char **argv)

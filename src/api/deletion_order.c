@@ -13,7 +13,7 @@ static int log_rank(int64_t seconds)
 
 static int compare_int64(int64_t a, int64_t b)
 {
-	return (a > b) - (a < b);
+	return BT_ORDER(a, b);
 }
 
 /** Compares two times by logarithmic rank; different times of equal rank by uid. */
@@ -33,7 +33,7 @@ static int compare_candidates(const void *left, const void *right)
 	int order = (a->node_name.length != 0) - (b->node_name.length != 0);
 
 	if (order == 0) {
-		order = (a->phase > b->phase) - (a->phase < b->phase);
+		order = BT_ORDER(a->phase, b->phase);
 	}
 	if (order == 0) {
 		order = (int)a->ready - (int)b->ready;

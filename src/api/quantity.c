@@ -108,7 +108,7 @@ int bt_quantity_compare(const struct bt_quantity *a, const struct bt_quantity *b
 	if (a->big == NULL && b->big == NULL &&
 		(a->exponent == b->exponent || a->mantissa == 0 || b->mantissa == 0 ||
 			(a->mantissa < 0) != (b->mantissa < 0))) {
-		return (a->mantissa > b->mantissa) - (a->mantissa < b->mantissa);
+		return BT_ORDER(a->mantissa, b->mantissa);
 	}
 	bt_decimal_load(&left, a);
 	bt_decimal_load(&right, b);

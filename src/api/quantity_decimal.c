@@ -67,7 +67,7 @@ int bt_decimal_compare(const struct bt_decimal *a, const struct bt_decimal *b)
 	int order;
 
 	if (left_sign != right_sign || left_sign == 0) {
-		return (left_sign > right_sign) - (left_sign < right_sign);
+		return BT_ORDER(left_sign, right_sign);
 	}
 	/* the operand that does not fit after rescaling is the larger one */
 	if (!align(&left, &right, &rescaled)) {

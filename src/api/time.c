@@ -264,7 +264,7 @@ int bt_time_compare(const struct bt_time *a, const struct bt_time *b)
 	if (a->seconds != b->seconds) {
 		return a->seconds > b->seconds ? 1 : -1;
 	}
-	return (a->nanoseconds > b->nanoseconds) - (a->nanoseconds < b->nanoseconds);
+	return BT_ORDER(a->nanoseconds, b->nanoseconds);
 }
 
 static int decode(struct bt_json_reader *reader, struct bt_arena *arena, uint32_t fraction_digits,

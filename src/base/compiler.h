@@ -2,6 +2,7 @@
 #ifndef BT_BASE_COMPILER_H
 #define BT_BASE_COMPILER_H
 /** Compiler extensions are used only here; gcc 12 and clang 14 support all of them. */
+#include <stddef.h>
 
 #define BT_MUST_USE __attribute__((warn_unused_result))
 #define BT_PRINTF(format_index, first_argument) \
@@ -57,6 +58,21 @@ static inline unsigned long long bt_multiply_fold(unsigned long long a, unsigned
 /** The arguments are evaluated twice. */
 #define BT_MIN(a, b) ((a) < (b) ? (a) : (b))
 #define BT_MAX(a, b) ((a) > (b) ? (a) : (b))
+/** -1, 0 or 1: the order of two numbers for comparison functions, the smaller one first. */
+#define BT_ORDER(a, b) (((a) > (b)) - ((a) < (b)))
+/** The order by several keys, given by their orders, the most important one first. */
+#define BT_ORDER_BY(...) \
+	bt_order_by((const int[]){__VA_ARGS__}, sizeof((const int[]){__VA_ARGS__}) / sizeof(int))
+
+/** Returns the first order that is not 0, or 0. */
+static inline int bt_order_by(const int *orders, size_t count)
+{
+	size_t i = 0;
+	while (i + 1 < count && orders[i] == 0) {
+		i++;
+	}
+	return orders[i];
+}
 
 /** Prefetches the cache line of an address, which need not be valid. */
 #define BT_PREFETCH(address) __builtin_prefetch(address)

@@ -195,7 +195,7 @@ int bt_indexed_str_compare_qsort(const void *a, const void *b)
 	const struct bt_indexed_str *right = b;
 	int order = bt_str_compare(left->text, right->text);
 
-	return order != 0 ? order : (left->index > right->index) - (left->index < right->index);
+	return order != 0 ? order : BT_ORDER(left->index, right->index);
 }
 
 bool bt_str_parse_bool(struct bt_str text, bool *out_value)

@@ -93,7 +93,7 @@ static inline int bt_str_compare(struct bt_str a, struct bt_str b)
 	if (order != 0) {
 		return order;
 	}
-	return (a.length > b.length) - (a.length < b.length);
+	return BT_ORDER(a.length, b.length);
 }
 
 /** Compares without regard to the case of ASCII letters. */

@@ -70,7 +70,7 @@ static int compare_issues(const void *left, const void *right)
 	if (a->position != b->position) {
 		return a->position + 1 < b->position + 1 ? -1 : 1;
 	}
-	return (a->order > b->order) - (a->order < b->order);
+	return BT_ORDER(a->order, b->order);
 }
 
 /** A place in the source. Issues are sorted, so one pass over the source finds all places. */

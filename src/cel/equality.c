@@ -17,12 +17,12 @@ enum answer {
 
 static int order_int(int64_t a, int64_t b)
 {
-	return (a > b) - (a < b);
+	return BT_ORDER(a, b);
 }
 
 static int order_uint(uint64_t a, uint64_t b)
 {
-	return (a > b) - (a < b);
+	return BT_ORDER(a, b);
 }
 
 /** Compares two numbers exactly, without rounding integers to double. false: a number is NaN. */
@@ -37,9 +37,8 @@ static bool order_numbers(
 	}
 	if (left->kind == right->kind) {
 		*out_order = left->kind == BT_CEL_INT ? order_int(left->integer, right->integer)
-			: left->kind == BT_CEL_UINT
-			? order_uint(left->uinteger, right->uinteger)
-			: (left->real > right->real) - (left->real < right->real);
+			: left->kind == BT_CEL_UINT   ? order_uint(left->uinteger, right->uinteger)
+						      : BT_ORDER(left->real, right->real);
 	} else if (left->kind == BT_CEL_DOUBLE || right->kind == BT_CEL_UINT) {
 		/* Swap the operands: the cases below are uint-int, int-double and uint-double. */
 		(void)order_numbers(right, left, out_order);

@@ -323,7 +323,7 @@ static int compare_sort_keys(const void *a, const void *b)
 
 		order = (int)left_is_number - (int)right_is_number;
 	}
-	return order != 0 ? order : (left->index > right->index) - (left->index < right->index);
+	return order != 0 ? order : BT_ORDER(left->index, right->index);
 }
 
 /**

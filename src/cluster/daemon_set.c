@@ -438,7 +438,7 @@ static int compare_pods(const void *left, const void *right)
 {
 	const struct bt_daemon_pod *a = left;
 	const struct bt_daemon_pod *b = right;
-	int order = (a->place > b->place) - (a->place < b->place);
+	int order = BT_ORDER(a->place, b->place);
 
 	if (order == 0) {
 		order = (a->record->created_seconds > b->record->created_seconds) -

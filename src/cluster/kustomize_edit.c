@@ -590,7 +590,7 @@ static int compare_resources(const void *left, const void *right)
 		"apiVersion", "kind", "metadata.namespace", "metadata.name"};
 	uint32_t a_rank = rank_of(a);
 	uint32_t b_rank = rank_of(b);
-	int order = (a_rank > b_rank) - (a_rank < b_rank);
+	int order = BT_ORDER(a_rank, b_rank);
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(paths) && order == 0; i++) {
 		order = bt_str_compare(bt_json_text_at(a, paths[i]), bt_json_text_at(b, paths[i]));
 	}

@@ -73,7 +73,7 @@ static int compare_members(const void *left, const void *right)
 {
 	const struct member *a = left;
 	const struct member *b = right;
-	return (a->ordinal > b->ordinal) - (a->ordinal < b->ordinal);
+	return BT_ORDER(a->ordinal, b->ordinal);
 }
 
 /* --- making a pod --- */

@@ -334,7 +334,7 @@ static int compare_members(const void *a, const void *b)
 	const struct bt_json_member *y = *(const struct bt_json_member *const *)b;
 	int order = bt_str_compare(x->name, y->name);
 	/* equal names: keep source order (both point into one array) */
-	return order != 0 ? order : (x > y) - (x < y);
+	return order != 0 ? order : BT_ORDER(x, y);
 }
 
 /**

@@ -78,9 +78,9 @@ static int compare_reports(const void *left, const void *right)
 	int order = bt_str_compare(a->image, b->image);
 
 	if (order == 0) {
-		order = (a->entry > b->entry) - (a->entry < b->entry);
+		order = BT_ORDER(a->entry, b->entry);
 	}
-	return order != 0 ? order : (a->sequence > b->sequence) - (a->sequence < b->sequence);
+	return order != 0 ? order : BT_ORDER(a->sequence, b->sequence);
 }
 
 static void collect_reports(struct report_list *list, const struct bt_node *node, uint32_t entry)

@@ -21,7 +21,7 @@ static int compare_consumers(const void *a, const void *b)
 	uint32_t left = ((const struct bt_counter_consumer *)a)->row;
 	uint32_t right = ((const struct bt_counter_consumer *)b)->row;
 
-	return (left > right) - (left < right);
+	return BT_ORDER(left, right);
 }
 
 static bool has_set(const struct bt_pool_counters *counters, struct bt_str name)
@@ -371,7 +371,7 @@ static int compare_numbers(const void *a, const void *b)
 	uint32_t left = *(const uint32_t *)a;
 	uint32_t right = *(const uint32_t *)b;
 
-	return (left > right) - (left < right);
+	return BT_ORDER(left, right);
 }
 
 /** Sets the state of a new view, and its devices if the view is complete. */

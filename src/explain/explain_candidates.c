@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "explain/advice.h"
-#include "base/order.h"
 #include "explain/explain_search.h"
 
 bt_remedy_list bt_remedies_sort(struct bt_arena *arena, const bt_remedy_list *remedies)

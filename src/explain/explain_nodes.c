@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "explain/explain_private.h"
-#include "base/order.h"
 
 /** The groups of nodes with the same status, in the order in which they were found. */
 struct groups {

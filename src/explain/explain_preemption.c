@@ -5,7 +5,6 @@
 #include <stdlib.h>
 
 #include "explain/explain_private.h"
-#include "base/order.h"
 #include "framework/node_statuses.h"
 #include "plugins/default_preemption.h"
 

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "explain/explain_search.h"
-#include "base/order.h"
 
 /**
  * If a set has at most this many changes, every proper subset is tried; from a larger set, changes

@@ -72,7 +72,7 @@ int bt_remedy_compare(const void *a, const void *b)
 	if (x->index != y->index) {
 		return x->index < y->index ? -1 : 1;
 	}
-	return (x->amount > y->amount) - (x->amount < y->amount);
+	return BT_ORDER(x->amount, y->amount);
 }
 
 bool bt_remedy_equal(const struct bt_remedy *a, const struct bt_remedy *b)

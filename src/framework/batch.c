@@ -25,7 +25,7 @@ static int compare_fragments(const void *a, const void *b)
 	if (order != 0) {
 		return order;
 	}
-	return (left->order > right->order) - (left->order < right->order);
+	return BT_ORDER(left->order, right->order);
 }
 
 bool bt_sign_pod(const struct bt_framework *framework, const struct bt_pod_info *pod,

@@ -16,7 +16,7 @@
  */
 static int compare(const struct berth_host_port *a, const struct berth_host_port *b)
 {
-	int order = (a->port > b->port) - (a->port < b->port);
+	int order = BT_ORDER(a->port, b->port);
 
 	if (order == 0) {
 		order = bt_str_compare(a->protocol, b->protocol);

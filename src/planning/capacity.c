@@ -5,7 +5,6 @@
 #include <string.h>
 
 #include "api/text_template.h"
-#include "base/order.h"
 #include "planning/capacity_private.h"
 #include "dra/dra.h"
 #include "framework/node_statuses.h"

@@ -7,7 +7,6 @@
 #include "api/identity.h"
 #include "api/node.h"
 #include "base/assert.h"
-#include "base/order.h"
 #include "planning/whatif_private.h"
 
 static uint64_t pod_hash(const struct bt_whatif_pod *pod)

@@ -126,7 +126,7 @@ static int compare_domain_nodes(const void *a, const void *b)
 	if (order != 0) {
 		return order;
 	}
-	return (left->position > right->position) - (left->position < right->position);
+	return BT_ORDER(left->position, right->position);
 }
 
 struct bt_status bt_pod_group_topology_placements(const struct bt_state *state, struct bt_str key,

@@ -65,7 +65,7 @@ static int compare_ports(const void *a, const void *b)
 	int32_t left = *(const int32_t *)a;
 	int32_t right = *(const int32_t *)b;
 
-	return (left > right) - (left < right);
+	return BT_ORDER(left, right);
 }
 
 /*

@@ -86,7 +86,7 @@ struct claim_place {
 
 static int compare_positions(const struct claim_place *a, const struct claim_place *b)
 {
-	return (a->position > b->position) - (a->position < b->position);
+	return BT_ORDER(a->position, b->position);
 }
 
 static int compare_claims(const void *a, const void *b)
@@ -96,7 +96,7 @@ static int compare_claims(const void *a, const void *b)
 	uintptr_t left_claim = (uintptr_t)left->claim;
 	uintptr_t right_claim = (uintptr_t)right->claim;
 
-	return left_claim != right_claim ? (left_claim > right_claim) - (left_claim < right_claim)
+	return left_claim != right_claim ? BT_ORDER(left_claim, right_claim)
 					 : compare_positions(left, right);
 }
 

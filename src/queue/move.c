@@ -512,7 +512,7 @@ static int compare_arrivals(const void *a, const void *b)
 	uint64_t left = ((const struct bt_queue_departure *)a)->sequence;
 	uint64_t right = ((const struct bt_queue_departure *)b)->sequence;
 
-	return (left > right) - (left < right);
+	return BT_ORDER(left, right);
 }
 
 void bt_queue_sort_departures(struct bt_queue *queue)

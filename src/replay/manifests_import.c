@@ -9,7 +9,6 @@
 #include "base/alloc.h"
 #include "base/duration.h"
 #include "base/nanoseconds.h"
-#include "base/order.h"
 #include "base/prng.h"
 #include "cluster/controllers.h"
 #include "cluster/pod_admission.h"

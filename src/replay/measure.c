@@ -9,7 +9,6 @@
 #include "api/identity.h"
 #include "base/alloc.h"
 #include "base/nanoseconds.h"
-#include "base/order.h"
 #include "state/state.h"
 
 /** The columns of cpu and memory, which come before the scalar ones. */

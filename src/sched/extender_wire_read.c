@@ -273,7 +273,7 @@ static int compare_addresses(const void *a, const void *b)
 	const char *first = *(const char *const *)a;
 	const char *second = *(const char *const *)b;
 
-	return (first > second) - (first < second);
+	return BT_ORDER(first, second);
 }
 
 static int compare_keys(const void *a, const void *b)

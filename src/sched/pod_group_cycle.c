@@ -977,7 +977,7 @@ static int compare_members(const void *a, const void *b)
 	if (left->entry->initial_attempt_ns != right->entry->initial_attempt_ns) {
 		return left->entry->initial_attempt_ns < right->entry->initial_attempt_ns ? -1 : 1;
 	}
-	return (left->index > right->index) - (left->index < right->index);
+	return BT_ORDER(left->index, right->index);
 }
 
 /** Sort by priority, then by time of the first entry into the active queue. */

@@ -109,7 +109,7 @@ static int compare_children(const void *a, const void *b)
 	if (order != 0) {
 		return order;
 	}
-	return (left->position > right->position) - (left->position < right->position);
+	return BT_ORDER(left->position, right->position);
 }
 
 enum bt_field_shape bt_field_children(struct bt_arena *arena, const struct bt_spot *spot,

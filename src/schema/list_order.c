@@ -37,7 +37,7 @@ static int compare_names(const void *a, const void *b)
 	if (left->name != right->name) {
 		return left->name < right->name ? -1 : 1;
 	}
-	return (left->merged > right->merged) - (left->merged < right->merged);
+	return BT_ORDER(left->merged, right->merged);
 }
 
 void bt_list_order(const struct bt_keyed_list *merged, const struct bt_str *names,

@@ -336,7 +336,7 @@ static int compare_matches(const void *left, const void *right)
 		return a->binding->kind < b->binding->kind ? -1 : 1;
 	}
 	int order = bt_str_compare(a->binding->key, b->binding->key);
-	return order != 0 ? order : (a->subject > b->subject) - (a->subject < b->subject);
+	return order != 0 ? order : BT_ORDER(a->subject, b->subject);
 }
 
 /**

@@ -271,7 +271,7 @@ static int compare_undo(const void *a, const void *b)
 	const struct undo *right = b;
 	int order = bt_str_compare(bt_stored_key(left->named), bt_stored_key(right->named));
 
-	return order != 0 ? order : (left->rv > right->rv) - (left->rv < right->rv);
+	return order != 0 ? order : BT_ORDER(left->rv, right->rv);
 }
 
 /** Adds the changes after undone_rv to `undone`. */

@@ -34,7 +34,7 @@ static int compare_symbols(const void *a, const void *b)
 	uint32_t x = ((const bt_sym *)a)->id;
 	uint32_t y = ((const bt_sym *)b)->id;
 
-	return (x > y) - (x < y);
+	return BT_ORDER(x, y);
 }
 
 static struct bt_domain_counter *create_counter(struct bt_state *state,

@@ -141,12 +141,12 @@ uint32_t bt_state_claim_consumer_count(const struct bt_state *state, uint32_t sl
 
 static int compare_u32(uint32_t a, uint32_t b)
 {
-	return (a > b) - (a < b);
+	return BT_ORDER(a, b);
 }
 
 static int compare_ports(const struct bt_used_port *a, const struct bt_used_port *b)
 {
-	int order = (a->port > b->port) - (a->port < b->port);
+	int order = BT_ORDER(a->port, b->port);
 
 	if (order == 0) {
 		order = compare_u32(a->protocol.id, b->protocol.id);

@@ -5,7 +5,6 @@
 #include "api/node.h"
 #include "api/pod.h"
 #include "api/text_template.h"
-#include "base/order.h"
 #include "base/printable.h"
 #include "planning/capacity.h"
 #include "cli/command.h"

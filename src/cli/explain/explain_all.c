@@ -6,7 +6,6 @@
 
 #include "api/meta.h"
 #include "api/text_template.h"
-#include "base/order.h"
 #include "cli/explain/explain_change.h"
 #include "state/pod_groups.h"
 

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 
 #include "api/text_template.h"
-#include "base/order.h"
 #include "base/printable.h"
 #include "cli/explain/explain_report.h"
 

@@ -7,7 +7,6 @@
 #include "api/toleration.h"
 #include "base/alloc.h"
 #include "base/nanoseconds.h"
-#include "base/order.h"
 #include "base/wrap.h"
 #include "cli/output.h"
 #include "cli/view/view.h"

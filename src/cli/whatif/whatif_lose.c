@@ -6,7 +6,6 @@
 #include "api/identity.h"
 #include "api/selector.h"
 #include "api/text_template.h"
-#include "base/order.h"
 #include "base/printable.h"
 #include "base/text_set.h"
 #include "cli/processes.h"

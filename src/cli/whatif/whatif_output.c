@@ -6,7 +6,6 @@
 
 #include "api/text_template.h"
 #include "base/assert.h"
-#include "base/order.h"
 #include "base/printable.h"
 #include "base/text_set.h"
 #include "planning/whatif_report.h"

@@ -35,8 +35,7 @@ START_TEST(test_str__compare_is_by_unsigned_byte_and_prefix_first)
 	for (int i = 0; i < count; i++) {
 		for (int j = 0; j < count; j++) {
 			int order = bt_str_compare(sorted[i], sorted[j]);
-			ck_assert_msg(
-				(order > 0) - (order < 0) == (i > j) - (i < j), "%d, %d", i, j);
+			ck_assert_msg((order > 0) - (order < 0) == BT_ORDER(i, j), "%d, %d", i, j);
 		}
 	}
 	qsort(sorted, BT_ARRAY_LENGTH(sorted), sizeof(sorted[0]), bt_str_compare_qsort);

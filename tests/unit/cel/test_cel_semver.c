@@ -122,7 +122,7 @@ START_TEST(test_cel_semver__order)
 		for (size_t j = 0; j < BT_ARRAY_LENGTH(ascending); j++) {
 			ck_assert_int_eq(parse(ascending[i], false, &arena, &a, NULL), 0);
 			ck_assert_int_eq(parse(ascending[j], false, &arena, &b, NULL), 0);
-			if (bt_cel_semver_compare(&a, &b) != (i > j) - (i < j)) {
+			if (bt_cel_semver_compare(&a, &b) != BT_ORDER(i, j)) {
 				ck_abort_msg("%s and %s", ascending[i], ascending[j]);
 			}
 		}
