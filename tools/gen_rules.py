@@ -73,13 +73,15 @@ def text_array(texts):
 class Writer:
     """Translates rules to C: the rules of a message, or of the elements of a list in a message."""
 
-    def __init__(self, tables, message, place="place", value="object"):
+    def __init__(self, tables, message, place=None, outer=None):
         self.tables = tables
         self.message = message
-        # Names of the C variables that contain the object's path for errors, and the object.
-        self.place = place
-        self.object = value
-        self.lets = {}
+        self.depth = outer.depth + 1 if outer else 0  # of lists around the message
+        # Names of the C variables that contain the object's path for errors, and the object. Rules
+        # of defaults have no path.
+        self.place = f"at{self.depth}" if outer and outer.place else place
+        self.object = f"element{self.depth}" if outer else "object"
+        self.lets = dict(outer.lets) if outer else {}
         self.tokens = []
 
     def at(self, path):
@@ -355,7 +357,7 @@ class Writer:
             key = (f'bt_arena_printf(check->errors->arena, "{" ".join(["%.*s"] * len(paths))}"'
                 f"{arguments})")
         when = f"({self.whole_condition(condition)}) && " if condition else ""
-        return f"if ({when}!bt_text_set_add(&seen, {key})) {{ {self.action(error)} }}"
+        return f"if ({when}!bt_text_set_add(&seen{self.depth}, {key})) {{ {self.action(error)} }}"
 
     def items(self, text):
         """The check of each text in a list."""
@@ -431,10 +433,11 @@ class Writer:
             missing = f"!({self.is_set(path)})"
         if condition:
             missing = f"({self.whole_condition(condition)}) && {missing}"
-        arguments = "".join(f", (int64_t){number}" for number in re.findall(r"\b[0-9]+\b", value)
-            if "'" not in value)
-        if "'" not in value:
-            value = re.sub(r"\b[0-9]+\b", "%d", value)
+        parts = re.split("('[^']*')", value)
+        arguments = "".join(f", (int64_t){number}" for part in parts[::2]
+            for number in re.findall(r"\b[0-9]+\b", part))
+        parts[::2] = [re.sub(r"\b[0-9]+\b", "%d", part) for part in parts[::2]]
+        value = "".join(parts)
         if value[0] == "=":
             missing = f"({self.is_set(value[1:])}) && {missing}"
             value, arguments = "%t", f", {self.find(value[1:])}"
@@ -469,7 +472,7 @@ class Writer:
 
 def kind_of(text):
     """Whether a line is a "rule", an "update" or a "fill"."""
-    word = re.sub(r"^each [^ ]+ ", "", text).partition(" ")[0]
+    word = re.sub(r"^(each [^ ]+ )+", "", text).partition(" ")[0]
     return word if word in ("update", "fill") else "rule"
 
 
@@ -478,14 +481,40 @@ def list_of(text):
     return text.split(" ", 2)[1] if text.startswith("each ") else None
 
 
-def write_lines(tables, writer, lines, indent, out):
-    """Writes the statements of lines of rules."""
-    for place, text in lines:
-        try:
-            line = writer.statement(text)
-            out.write(f"{indent}{line}\n" if line else "")
-        except Mistake as mistake:
-            tables.complain(place, str(mistake))
+def write_lines(tables, writer, lines, out):
+    """Writes the statements of lines of rules, each with its place."""
+    for path, group in itertools.groupby(lines, lambda line: list_of(line[1])):
+        group = list(group)
+        for place, text in group[:1] if path else group:
+            try:
+                if path:
+                    write_each(tables, writer, path, group, out)
+                else:
+                    line = writer.statement(text)
+                    out.write(f"\t{line}\n" if line else "")
+            except Mistake as mistake:
+                tables.complain(place, str(mistake))
+
+
+def write_each(tables, writer, path, lines, out):
+    """Writes the loop of "each" lines of one list."""
+    path, _, most = path.partition(":")
+    element = Writer(tables, tables.messages[writer.field(path).message], outer=writer)
+    n = element.depth
+    lines = [(place, text.split(" ", 2)[2]) for place, text in lines]
+    is_unique = any(text.startswith("unique ") for _, text in lines)
+    out.write(f"\t{{\n\tconst struct bt_json_value *list{n} = "
+        f"bt_json_array_at({writer.at(path)});\n")
+    out.write(f"\tstruct bt_text_set seen{n} = {{0}};\n" if is_unique else "")
+    bound = f" && i{n} < {most}" if most else ""
+    out.write(f"\tfor (uint32_t i{n} = 0; i{n} < list{n}->count{bound}; i{n}++) {{\n"
+        f"\tstruct bt_json_value *element{n} = list{n}->elements[i{n}];\n")
+    if writer.place:
+        out.write(f"\tBT_UNUSED const struct bt_path *at{n} = "
+            f"BT_PATH_INDEX({writer.path(path)}, i{n});\n")
+    write_lines(tables, element, lines, out)
+    end = f"\tbt_text_set_finish(&seen{n});\n" if is_unique else ""
+    out.write(f"\t}}\n{end}\t}}\n")
 
 
 def write_rule(tables, message, rules, name, out):
@@ -496,31 +525,7 @@ def write_rule(tables, message, rules, name, out):
     if name == "fill":
         parameters = "const struct bt_write *write, struct bt_json_value *object"
     out.write(f"static void {name}_{message.index}({parameters})\n{{\n")
-    writer = Writer(tables, message)
-    for path, lines in itertools.groupby(rules, lambda rule: list_of(rule[1])):
-        lines = list(lines)
-        try:
-            if path is None:
-                write_lines(tables, writer, lines, "\t", out)
-                continue
-            path, _, most = path.partition(":")
-            element = Writer(tables, tables.messages[writer.field(path).message], "at", "element")
-            is_unique = any(text.split(" ", 3)[2] == "unique" for _, text in lines)
-            out.write("\t{\n\tconst struct bt_json_value *list = "
-                f'bt_json_array_at(object, "{path}");\n')
-            out.write("\tstruct bt_text_set seen = {0};\n" if is_unique else "")
-            bound = f" && i < {most}" if most else ""
-            out.write(f"\tfor (uint32_t i = 0; i < list->count{bound}; i++) {{\n"
-                "\t\tstruct bt_json_value *element = list->elements[i];\n")
-            if name != "fill":
-                out.write("\t\tconst struct bt_path *at = "
-                    f"BT_PATH_INDEX({writer.path(path)}, i);\n")
-            write_lines(tables, element,
-                [(place, text.split(" ", 2)[2]) for place, text in lines], "\t\t", out)
-            end = "\tbt_text_set_finish(&seen);\n" if is_unique else ""
-            out.write(f"\t}}\n{end}\t}}\n")
-        except Mistake as mistake:
-            tables.complain(lines[0][0], str(mistake))
+    write_lines(tables, Writer(tables, message, None if name == "fill" else "place"), rules, out)
     out.write("}\n\n")
 
 

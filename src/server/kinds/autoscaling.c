@@ -21,36 +21,6 @@ static void append_cpu_metric(struct bt_arena *arena, struct bt_json_value *spec
 		percent);
 }
 
-static void set_defaults(const struct bt_write *write, struct bt_json_value *object)
-{
-	struct bt_arena *arena = write->arena;
-	struct bt_json_value *spec = bt_json_ensure_object(arena, object, "spec");
-	struct bt_json_value *behavior = bt_kinds_object(spec, "behavior");
-	if (bt_json_array_at(spec, "metrics")->count == 0) {
-		append_cpu_metric(arena, spec, DEFAULT_CPU_PERCENT);
-	}
-	for (size_t i = 0; behavior != NULL && i < 2; i++) {
-		bool is_up = i == 0;
-		struct bt_json_value *rules =
-			bt_json_ensure_object(arena, behavior, is_up ? "scaleUp" : "scaleDown");
-		bool has_policies = bt_json_array_at(rules, "policies")->count != 0;
-		bt_kinds_default_c(arena, rules, "selectPolicy", "Max");
-		if (is_up) {
-			bt_kinds_default_int(arena, rules, "stabilizationWindowSeconds", 0);
-		}
-		if (is_up && !has_policies) {
-			bt_json_put(arena, rules,
-				"{policies: [{type: 'Pods', value: %d, periodSeconds: %d}]}",
-				INT64_C(4), INT64_C(15));
-		}
-		if (!has_policies) {
-			bt_json_put(arena, rules,
-				"{policies: [{type: 'Percent', value: %d, periodSeconds: %d}]}",
-				INT64_C(100), INT64_C(15));
-		}
-	}
-}
-
 /* path: of the share in the metric's resource. 0: the metric is not a share of the CPU requests. */
 static int64_t cpu_percent(const struct bt_json_value *metric, const char *path)
 {
@@ -110,16 +80,13 @@ static void to_stored(const struct bt_write *write, struct bt_json_value *object
 				metrics->elements[i]);
 		}
 	}
-	set_defaults(write, object);
+	if (bt_json_array_at(spec, "metrics")->count == 0) {
+		append_cpu_metric(arena, spec, DEFAULT_CPU_PERCENT);
+	}
 	bt_kinds_reset_member(arena, spec, bt_json_object_at(stored, "spec"), "behavior");
 	bt_kinds_reset_member(arena, status, bt_json_object_at(stored, "status"), "conditions");
 	bt_kinds_reset_member(arena, status, bt_json_object_at(stored, "status"), "currentMetrics");
 }
-
-const struct bt_strategy bt_strategy_horizontal_pod_autoscaler = {
-	.resets_status = true,
-	.set_defaults = set_defaults,
-};
 
 const struct bt_strategy bt_strategy_horizontal_pod_autoscaler_v1 = {
 	.resets_status = true,

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "api/time.h"
 #include "cel/device.h"
 #include "server/kinds/common.h"
 
@@ -156,35 +155,6 @@ void bt_rule_admin_access(
 
 /** --- ResourceClaim --- */
 
-static void default_request(struct bt_arena *arena, struct bt_json_value *request)
-{
-	if (request != NULL &&
-		bt_str_equal_c(bt_kinds_text(request, "allocationMode"), "ExactCount") &&
-		bt_json_int64_at(request, "count", 0) == 0) {
-		bt_json_set_int64(arena, request, "count", 1);
-	}
-}
-
-/**
- * Sets defaults of a claim or a claim template. The spec of a template contains the spec of the
- * claim.
- */
-static void default_claim(const struct bt_write *write, struct bt_json_value *object)
-{
-	const struct bt_json_value *spec = bt_json_object_at(object, "spec");
-	const struct bt_json_value *inner = bt_kinds_object(spec, "spec");
-	const struct bt_json_value *requests =
-		bt_json_array_at(inner != NULL ? inner : spec, "devices.requests");
-	for (uint32_t i = 0; i < requests->count; i++) {
-		const struct bt_json_value *alternatives =
-			bt_json_array_at(requests->elements[i], "firstAvailable");
-		default_request(write->arena, bt_kinds_object(requests->elements[i], "exactly"));
-		for (uint32_t n = 0; n < alternatives->count; n++) {
-			default_request(write->arena, alternatives->elements[n]);
-		}
-	}
-}
-
 /** A write of the status must not change labels, annotations, finalizers or owner references. */
 static void prepare_claim_update(
 	const struct bt_write *write, const struct bt_json_value *old, struct bt_json_value *object)
@@ -201,31 +171,13 @@ static void prepare_claim_update(
 
 const struct bt_strategy bt_strategy_resource_claim = {
 	.resets_status = true,
-	.set_defaults = default_claim,
 	.prepare_update = prepare_claim_update,
-};
-
-const struct bt_strategy bt_strategy_resource_claim_template = {
-	.set_defaults = default_claim,
 };
 
 /* ResourceSlice. Spec: 12 section 3.2, 14b sections 2.2, 2.3 and 5. */
 
 #define DEVICES_MAX 128
 #define DEVICES_WITH_EXTRAS_MAX 64 /* if any device has taints or counters */
-
-static void default_slice(const struct bt_write *write, struct bt_json_value *object)
-{
-	const struct bt_json_value *devices = bt_json_array_at(object, "spec.devices");
-	for (uint32_t i = 0; i < devices->count; i++) {
-		const struct bt_json_value *taints =
-			bt_json_array_at(devices->elements[i], "taints");
-		for (uint32_t n = 0; n < taints->count; n++) {
-			bt_kinds_default_str(write->arena, taints->elements[n], "timeAdded",
-				bt_time_text(write->arena, write->now_ns));
-		}
-	}
-}
 
 bool bt_kinds_is_pool_name(struct bt_str name)
 {
@@ -250,7 +202,3 @@ void bt_rule_device_count(
 	}
 	bt_kinds_check_count(check->errors, BT_PATH_NAME(place, "devices"), devices, max);
 }
-
-const struct bt_strategy bt_strategy_resource_slice = {
-	.set_defaults = default_slice,
-};
