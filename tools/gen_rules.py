@@ -10,7 +10,7 @@ import re
 
 TOKEN = re.compile(r'\s*(&&|\|\||\?\?|[=!<>]=|[!<>(),]|"(?:[^"\\]|\\.)*"|'
     r"[A-Za-z][A-Za-z0-9.]*|[0-9]+)")
-ACTION = re.compile(r'([a-zA-Z]+) ([A-Za-z0-9.]+)(?:=([^"]+?|""))?(?: "((?:[^"\\]|\\.)*)")?$')
+ACTION = re.compile(r'([a-zA-Z]+) ([A-Za-z0-9.\[\]]+)(?:=([^"]+?|""))?(?: "((?:[^"\\]|\\.)*)")?$')
 ITEMS = re.compile(r'items ([A-Za-z.]+)( unique)?(?: "([^"\\\\]+)")?$')
 TEXTS_LINE = re.compile(r"texts ([A-Za-z.]+) ([A-Za-z]+)( unique)?: (.*)$")
 UNIQUE = re.compile(r"unique ([A-Za-z,.]+)(?: if (.+?))?: (.*)$")
@@ -396,7 +396,7 @@ class Writer:
         if not match or match[1] not in ERRORS:
             raise Mistake(f"cannot read '{text}'")
         error, path, shown, message = match.groups()
-        if path != ".":
+        if path != "." and not shown:
             self.field(path)
         if shown == '""':
             value = 'bt_json_new_str(check->errors->arena, BT_STR(""))'
@@ -471,9 +471,9 @@ class Writer:
 
 
 def kind_of(text):
-    """Whether a line is a "rule", an "update" or a "fill"."""
+    """Whether a line is a "rule", "first", "update" or "fill"."""
     word = re.sub(r"^(each [^ ]+ )+", "", text).partition(" ")[0]
-    return word if word in ("update", "fill") else "rule"
+    return word if word in ("first", "update", "fill") else "rule"
 
 
 def list_of(text):
@@ -536,13 +536,13 @@ def write_rules(tables, out):
     out.write("/* Made by tools/gen_types.py. */\n")
     out.write('#include "api/selector.h"\n#include "api/time.h"\n#include "server/cron.h"\n')
     out.write('#include "server/kinds/common.h"\n\n')
-    functions = {"rule": {}, "update": {}, "fill": {}}
+    functions = {"rule": {}, "first": {}, "update": {}, "fill": {}}
     for index, message in enumerate(messages):
         message.index = index
     for message in messages:
         rules = {kind: [] for kind in functions}
         for place, text in message.rules:
-            rules[kind_of(text)].append((place, text.removeprefix("update ")))
+            rules[kind_of(text)].append((place, re.sub("^(first|update) ", "", text)))
         words = rules["rule"][0][1].split() if len(rules["rule"]) == 1 else []
         if words[:1] == ["call"]:
             functions["rule"][message.index] = f"bt_rule_{words[1]}"

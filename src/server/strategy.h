@@ -66,9 +66,6 @@ struct bt_strategy {
 	 */
 	void (*prepare_update)(const struct bt_write *write, const struct bt_json_value *old,
 		struct bt_json_value *object);
-	/** Called on updates before bt_kinds_validate: adds errors of the update. */
-	void (*validate_update_first)(const struct bt_write *write, const struct bt_json_value *old,
-		const struct bt_json_value *object, struct bt_field_errors *errors);
 	/** Called on updates after bt_kinds_validate: adds errors of the update. 14b 2.3. */
 	void (*validate_update)(const struct bt_write *write, const struct bt_json_value *old,
 		const struct bt_json_value *object, struct bt_field_errors *errors);

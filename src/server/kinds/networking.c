@@ -496,24 +496,10 @@ void bt_rule_service_address(
 	}
 }
 
-static void validate_update(const struct bt_write *write, const struct bt_json_value *old,
-	const struct bt_json_value *object, struct bt_field_errors *errors)
-{
-	struct bt_str before = bt_json_text_at(old, "spec.clusterIP");
-	const struct bt_json_value *spec = bt_json_object_at(object, "spec");
-	if (!bt_kinds_keeps_spec(write) && before.length != 0 && !has_type(spec, "ExternalName") &&
-		!bt_str_equal(before, bt_kinds_text(spec, "clusterIP"))) {
-		bt_kinds_error(errors, BT_FIELD_INVALID,
-			BT_PATH_INDEX(BT_PATH_NAME(NULL, "spec.clusterIPs"), 0),
-			bt_json_array_at(spec, "clusterIPs"), "may not change once set");
-	}
-}
-
 const struct bt_strategy bt_strategy_service = {
 	.name_rule = BT_NAME_SERVICE,
 	.resets_status = true,
 	.set_defaults = set_defaults,
 	.prepare_create = prepare_create,
 	.prepare_update = prepare_update,
-	.validate_update = validate_update,
 };

@@ -2,7 +2,7 @@
 #include "api/time.h"
 #include "server/kinds/common.h"
 
-/* Persistent volumes, claims and CSIDrivers. Spec: 14b sections 2.2, 2.3, 3.3 and 5. */
+/* Persistent volumes and claims. Spec: 14b sections 2.2, 2.3, 3.3 and 5. */
 
 /** --- PersistentVolume --- */
 
@@ -215,19 +215,3 @@ const struct bt_strategy bt_strategy_persistent_volume_claim = {
 	.prepare_create = prepare_create,
 	.validate_update = validate_claim_update,
 };
-
-/** --- CSIDriver --- */
-
-static void validate_driver_update(const struct bt_write *write, const struct bt_json_value *old,
-	const struct bt_json_value *object, struct bt_field_errors *errors)
-{
-	const struct bt_json_value *value = bt_json_find_path(object, "spec.attachRequired");
-	(void)write;
-	/* upstream misspells the field in the path */
-	if (!bt_kinds_same(bt_json_find_path(old, "spec.attachRequired"), value)) {
-		bt_kinds_error(errors, BT_FIELD_INVALID,
-			BT_PATH_NAME(NULL, "spec.attachedRequired"), value, "field is immutable");
-	}
-}
-
-const struct bt_strategy bt_strategy_csi_driver = {.validate_update = validate_driver_update};

@@ -314,6 +314,8 @@ void bt_kinds_validate(const struct bt_write *write, const struct bt_json_value 
 	const struct bt_schema_message *message = write->resource->message;
 	const struct bt_strategy *strategy = write->resource->strategy;
 	struct bt_check check = {.write = write, .errors = errors, .old = old};
+	bool is_checked_update = message != NULL && old != NULL && !bt_kinds_keeps_spec(write);
+	ptrdiff_t index = message != NULL ? message - bt_schema_messages : 0;
 	/*
 	 * Upstream validates metadata four times in an update (three times for some kinds) and
 	 * repeats its errors, so the errors are added as often here.
@@ -325,8 +327,8 @@ void bt_kinds_validate(const struct bt_write *write, const struct bt_json_value 
 	for (uint32_t i = 0; i < metadata_count; i++) {
 		bt_kinds_check_metadata(errors, NULL, object, strategy->name_rule);
 	}
-	if (old != NULL && strategy->validate_update_first != NULL) {
-		strategy->validate_update_first(write, old, object, errors);
+	if (is_checked_update && bt_kinds_firsts[index] != NULL) {
+		bt_kinds_firsts[index](&check, NULL, object);
 	}
 	if (message != NULL) {
 		walk(&check, NULL, message, object);
@@ -334,7 +336,7 @@ void bt_kinds_validate(const struct bt_write *write, const struct bt_json_value 
 	if (message != NULL && old != NULL && strategy->validates_twice) {
 		walk(&check, NULL, message, object);
 	}
-	if (message != NULL && old != NULL && !bt_kinds_keeps_spec(write)) {
+	if (is_checked_update) {
 		const struct bt_schema_field *spec =
 			bt_schema_field_find(message, BT_STR("spec"), NULL);
 		check_immutable(errors, NULL, message, old, object);
@@ -346,11 +348,8 @@ void bt_kinds_validate(const struct bt_write *write, const struct bt_json_value 
 	if (old != NULL && strategy->validate_update != NULL) {
 		strategy->validate_update(write, old, object, errors);
 	}
-	if (message != NULL && old != NULL && !bt_kinds_keeps_spec(write)) {
-		bt_rule_fn *rule = bt_kinds_updates[message - bt_schema_messages];
-		if (rule != NULL) {
-			rule(&check, NULL, object);
-		}
+	if (is_checked_update && bt_kinds_updates[index] != NULL) {
+		bt_kinds_updates[index](&check, NULL, object);
 	}
 	bt_text_set_finish(&check.volumes);
 	bt_text_set_finish(&check.claims);

@@ -146,38 +146,10 @@ static void default_stateful_set(const struct bt_write *write, struct bt_json_va
 	bt_kinds_default_pod_template(arena, spec);
 }
 
-static void validate_stateful_set_update(const struct bt_write *write,
-	const struct bt_json_value *old, const struct bt_json_value *object,
-	struct bt_field_errors *errors)
-{
-	static const char *const changeable[] = {"replicas", "ordinals", "template",
-		"updateStrategy", "revisionHistoryLimit", "persistentVolumeClaimRetentionPolicy",
-		"minReadySeconds"};
-	if (bt_kinds_keeps_spec(write)) {
-		return;
-	}
-	struct bt_json_value *before =
-		bt_json_clone(write->arena, bt_json_object_at(old, "spec"), false);
-	struct bt_json_value *after =
-		bt_json_clone(write->arena, bt_json_object_at(object, "spec"), false);
-	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(changeable); i++) {
-		(void)bt_json_remove_c(before, changeable[i]);
-		(void)bt_json_remove_c(after, changeable[i]);
-	}
-	if (!bt_json_equal(before, after)) {
-		bt_kinds_error(errors, BT_FIELD_FORBIDDEN, BT_PATH_NAME(NULL, "spec"), NULL,
-			"updates to statefulset spec for fields other than 'replicas', "
-			"'ordinals', 'template', 'updateStrategy', 'revisionHistoryLimit', "
-			"'persistentVolumeClaimRetentionPolicy' and 'minReadySeconds' are "
-			"forbidden");
-	}
-}
-
 const struct bt_strategy bt_strategy_stateful_set = {
 	.resets_status = true,
 	.validates_spec_alone = true,
 	.set_defaults = default_stateful_set,
-	.validate_update = validate_stateful_set_update,
 };
 
 /** --- DaemonSet --- */
@@ -227,23 +199,11 @@ static void default_daemon_set(const struct bt_write *write, struct bt_json_valu
 	default_template(write, object);
 }
 
-static void validate_daemon_set_update(const struct bt_write *write,
-	const struct bt_json_value *old, const struct bt_json_value *object,
-	struct bt_field_errors *errors)
-{
-	if (!bt_kinds_keeps_spec(write)) {
-		bt_kinds_check_immutable(errors, BT_PATH_NAME(NULL, "spec"),
-			bt_json_object_at(old, "spec"), bt_json_object_at(object, "spec"),
-			"selector", NULL);
-	}
-}
-
 const struct bt_strategy bt_strategy_daemon_set = {
 	.resets_status = true,
 	.validates_spec_alone = true,
 	.prepare_create = prepare_daemon_set,
 	.prepare_update = prepare_daemon_set_update,
-	.validate_update_first = validate_daemon_set_update,
 	.set_defaults = default_daemon_set,
 };
 
