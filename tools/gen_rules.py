@@ -20,7 +20,7 @@ LINE = re.compile(r"(rule|else)(?: (.*?))?: ((?:[a-z]+[A-Z]?[a-z]*) .*)$")
 NAME = re.compile(r"^[a-z_]+$")
 ERRORS = {"required": "REQUIRED", "invalid": "INVALID", "forbidden": "FORBIDDEN",
     "notSupported": "NOT_SUPPORTED", "tooLong": "TOO_LONG", "tooMany": "TOO_MANY",
-    "notFound": "NOT_FOUND", "duplicate": "DUPLICATE"}
+    "notFound": "NOT_FOUND", "duplicate": "DUPLICATE", "warning": "FORBIDDEN"}
 SHOWN = {"invalid", "notSupported", "notFound", "duplicate"}  # errors that show the value
 FORMATS = {"labelKey": "bt_kinds_check_label_key(check->errors, {place}, {text})",
     "deviceName": "bt_kinds_check_device_name(check->errors, {place}, {text}, false)",
@@ -177,6 +177,9 @@ class Writer:
         if name == "starts":
             return "bool", f"bt_str_has_prefix({self.text(paths[0])}, BT_STR({paths[1]}))"
         if name == "contains":
+            if self.field(paths[0]).shape == "MAP":
+                object_ = f"bt_json_object_at({self.at(paths[0])})"
+                return "bool", f"(bt_json_get({object_}, BT_STR({paths[1]})) != NULL)"
             array = f"bt_json_array_at({self.at(paths[0])})"
             return "bool", f"bt_json_has_text({array}, BT_STR({paths[1]}))"
         if name == "ends":
@@ -471,9 +474,9 @@ class Writer:
 
 
 def kind_of(text):
-    """Whether a line is a "rule", "first", "update" or "fill"."""
+    """Whether a line is a "rule", "first", "update", "warn" or "fill"."""
     word = re.sub(r"^(each [^ ]+ )+", "", text).partition(" ")[0]
-    return word if word in ("first", "update", "fill") else "rule"
+    return word if word in ("first", "update", "warn", "fill") else "rule"
 
 
 def list_of(text):
@@ -536,13 +539,13 @@ def write_rules(tables, out):
     out.write("/* Made by tools/gen_types.py. */\n")
     out.write('#include "api/selector.h"\n#include "api/time.h"\n#include "server/cron.h"\n')
     out.write('#include "server/kinds/common.h"\n\n')
-    functions = {"rule": {}, "first": {}, "update": {}, "fill": {}}
+    functions = {"rule": {}, "first": {}, "update": {}, "warn": {}, "fill": {}}
     for index, message in enumerate(messages):
         message.index = index
     for message in messages:
         rules = {kind: [] for kind in functions}
         for place, text in message.rules:
-            rules[kind_of(text)].append((place, re.sub("^(first|update) ", "", text)))
+            rules[kind_of(text)].append((place, re.sub("^(first|update|warn) ", "", text)))
         words = rules["rule"][0][1].split() if len(rules["rule"]) == 1 else []
         if words[:1] == ["call"]:
             functions["rule"][message.index] = f"bt_rule_{words[1]}"

@@ -38,7 +38,7 @@ FLAGS = ["always", "required", "inline", "merge", "replace", "retainKeys", "set"
 CHECK_FLAGS = {"given", "immutable"}  # flags that are stored in the field's checks
 MESSAGE_FLAGS = {"atomic", "typeMeta", "pluginArgs"}
 RULES = {"rule", "else", "stop", "each", "let", "call", "format", "items", "oneOf", "texts",
-    "first", "update", "fill"}
+    "first", "update", "warn", "fill"}
 FORMATS = {"label": "LABEL", "subdomain": "SUBDOMAIN", "labelKey": "LABEL_KEY",
     "labels": "LABELS", "intOrPercent": "INT_OR_PERCENT", "driver": "DRIVER"}
 FLAG_NAMES = {"set": "LIST_SET", "retainKeys": "RETAIN_KEYS"}

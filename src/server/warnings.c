@@ -213,33 +213,6 @@ static void warn_about_pod(struct bt_call *call, const char *root, const struct 
 	}
 }
 
-static void warn_about_service(struct bt_call *call, const struct bt_json_value *spec)
-{
-	bool is_headless = bt_str_equal_c(bt_kinds_text(spec, "clusterIP"), "None");
-	bool is_external = bt_str_equal_c(bt_kinds_text(spec, "type"), "ExternalName");
-	bool has_affinity = bt_str_equal_c(bt_kinds_text(spec, "sessionAffinity"), "ClientIP");
-	bool has_ips = bt_json_array_at(spec, "externalIPs")->count != 0;
-	const struct {
-		bool holds;
-		const char *text;
-	} rows[] = {
-		{is_headless && bt_kinds_text(spec, "loadBalancerIP").length != 0,
-			"spec.loadBalancerIP is ignored for headless services"},
-		{is_headless && has_ips, "spec.externalIPs is ignored for headless services"},
-		{is_headless && has_affinity,
-			"spec.SessionAffinity is ignored for headless services"},
-		{is_external && has_ips,
-			"spec.externalIPs is ignored when spec.type is \"ExternalName\""},
-		{!is_external && bt_kinds_text(spec, "externalName").length != 0,
-			"spec.externalName is ignored when spec.type is not \"ExternalName\""},
-	};
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
-		if (rows[i].holds) {
-			bt_call_warn(call, "%s", rows[i].text);
-		}
-	}
-}
-
 void bt_call_warn_about(
 	struct bt_call *call, const struct bt_json_value *old, const struct bt_json_value *object)
 {
@@ -270,19 +243,16 @@ void bt_call_warn_about(
 				has_dots ? "must not contain dots" : "");
 		}
 		warn_about_pod(call, root, pod);
-	} else if (resource->group[0] == '\0' && strcmp(resource->name, "services") == 0) {
-		warn_about_service(call, spec);
-	} else if (strcmp(resource->name, "ingresses") == 0 && old == NULL &&
-		bt_json_get(bt_json_object_at(object, "metadata.annotations"),
-			BT_STR("kubernetes.io/ingress.class")) != NULL) {
-		bt_call_warn(call,
-			"annotation \"kubernetes.io/ingress.class\" is deprecated, please use "
-			"'spec.ingressClassName' instead");
-	} else if (strcmp(resource->name, "persistentvolumes") == 0 &&
-		bt_str_equal_c(bt_kinds_text(spec, "persistentVolumeReclaimPolicy"), "Recycle")) {
-		bt_call_warn(call,
-			"spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is "
-			"deprecated. Instead, the recommended approach is to use dynamic "
-			"provisioning.");
+	}
+	if (resource->message == NULL ||
+		bt_kinds_warns[resource->message - bt_schema_messages] == NULL) {
+		return;
+	}
+	struct bt_field_errors found = {.arena = call->arena};
+	struct bt_check check = {.write = &call->write, .errors = &found};
+	bt_kinds_warns[resource->message - bt_schema_messages](&check, NULL, object);
+	for (const struct bt_field_error *warning = found.first; warning != NULL;
+		warning = warning->next) {
+		bt_call_warn(call, "%.*s", BT_STR_ARG(warning->detail));
 	}
 }

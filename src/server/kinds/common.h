@@ -210,12 +210,13 @@ typedef void bt_rule_fn(
 #include "api/kind_rules.h"
 /**
  * The rules, by index in bt_schema_messages; NULL: no rule. A rule runs after the schema's checks
- * of the message and its parts. The rules of updates belong to root messages and run first or last.
- * tools/gen_rules.py generates the tables from the rules in api/types.
+ * of the message and its parts. The rules of updates, which run first or last, and of warnings
+ * belong to root messages. tools/gen_rules.py generates the tables from the rules in api/types.
  */
 extern bt_rule_fn *const bt_kinds_rules[];
 extern bt_rule_fn *const bt_kinds_firsts[];
 extern bt_rule_fn *const bt_kinds_updates[];
+extern bt_rule_fn *const bt_kinds_warns[];
 /** Sets defaults that the field descriptions of a root message cannot express. */
 typedef void bt_fill_fn(const struct bt_write *write, struct bt_json_value *object);
 extern bt_fill_fn *const bt_kinds_fills[];
