@@ -77,12 +77,43 @@ static void append_joined(struct bt_strbuf *out, struct bt_str text)
 	bt_strbuf_append_str(out, text);
 }
 
-static void append_texts(struct bt_strbuf *out, const struct bt_json_value *array)
+/** Number of texts of a list that a short list shows. */
+#define SHOWN_MAX 3
+
+/** Appends the text, but at most SHOWN_MAX. *count: number of texts so far. */
+static void append_first(struct bt_strbuf *out, uint32_t *count, struct bt_str text)
 {
-	for (uint32_t i = 0; i < array->count; i++) {
-		if (array->elements[i]->type == BT_JSON_STRING) {
-			append_joined(out, array->elements[i]->text);
+	if ((*count)++ < SHOWN_MAX) {
+		append_joined(out, text);
+	}
+}
+
+/** Appends the number of texts that append_first left out. */
+static void append_more(struct bt_strbuf *out, uint32_t count)
+{
+	if (count > SHOWN_MAX) {
+		bt_strbuf_printf(out, " + %u more...", (unsigned)(count - SHOWN_MAX));
+	}
+}
+
+/**
+ * Appends the texts at the dotted path, which goes through all elements of its lists. count: not
+ * NULL for a short list, which leaves out empty texts.
+ */
+static void append_texts(struct bt_strbuf *out, const struct bt_json_value *value,
+	struct bt_str path, uint32_t *count)
+{
+	if (value != NULL && value->type == BT_JSON_ARRAY) {
+		for (uint32_t i = 0; i < value->count; i++) {
+			append_texts(out, value->elements[i], path, count);
 		}
+	} else if (path.length != 0) {
+		struct bt_str name = bt_str_cut(&path, '.');
+		append_texts(out, bt_json_get(value, name), path, count);
+	} else if (count == NULL) {
+		append_joined(out, value != NULL ? value->text : BT_STR(""));
+	} else if (value != NULL && value->text.length != 0) {
+		append_first(out, count, value->text);
 	}
 }
 
@@ -91,29 +122,60 @@ static bool has_condition(const struct bt_json_value *object, const char *type)
 	return bt_condition_is(bt_json_array_at(object, "status.conditions"), type, "True");
 }
 
-static bool is_deleted(const struct bt_json_value *object)
-{
-	return bt_json_text_at(object, "metadata.deletionTimestamp").length != 0;
-}
-
 /** --- cells of many kinds --- */
 
 /**
- * Returns the first text or number that is not empty at one of the paths "a|b|c"; "" if there is
- * none. A path with brackets is a JSONPath without its first dot; a digit stands for itself.
+ * Finds the value at a dotted path. A path with brackets is a JSONPath without its first dot;
+ * "@Ready.reason" is the reason of the condition Ready.
  */
-static struct bt_str first_text(const struct bt_table_row *row, struct bt_str paths)
+static const struct bt_json_value *find(const struct bt_table_row *row, struct bt_str path)
+{
+	const char *text = bt_arena_str(row->arena, path).data;
+	if (bt_str_find_char(path, '[') >= 0) {
+		return bt_table_json_path(row->object, bt_arena_printf(row->arena, ".%s", text));
+	}
+	if (path.length == 0 || path.data[0] != '@') {
+		return bt_json_find_path(row->object, text);
+	}
+	struct bt_str member = bt_str_sub(path, 1, BT_STR_MAX);
+	struct bt_str type = bt_str_cut(&member, '.');
+	const struct bt_json_value *condition = bt_json_element_with(
+		bt_json_array_at(row->object, "status.conditions"), "type", type);
+	return member.data == NULL ? condition : bt_json_get(condition, member);
+}
+
+/** Returns whether the value at "path" is set, or the text at the path of "path=text" is this. */
+static bool holds(const struct bt_table_row *row, struct bt_str test)
+{
+	struct bt_str wanted = test;
+	const struct bt_json_value *value = find(row, bt_str_cut(&wanted, '='));
+	if (value == NULL || wanted.data != NULL) {
+		return value != NULL && bt_str_equal(value->text, wanted);
+	}
+	return value->type == BT_JSON_OBJECT || !bt_json_is_zero(value);
+}
+
+/**
+ * Returns the first of "a|b|c" that is not empty, or "". Each is the text or number at a path, or
+ * 'text; after "test:" it counts only if the test holds.
+ */
+static struct bt_str first_text(const struct bt_table_row *row, struct bt_str choices)
 {
 	struct bt_str text = BT_STR("");
-	while (text.length == 0 && paths.length != 0) {
-		struct bt_str path = bt_str_cut(&paths, '|');
-		const struct bt_json_value *value = bt_str_find_char(path, '[') < 0
-			? bt_json_find_path(row->object, bt_arena_str(row->arena, path).data)
-			: bt_table_json_path(row->object,
-				  bt_arena_printf(row->arena, ".%.*s", BT_STR_ARG(path)));
-		if (bt_is_digit(path.data[0])) {
-			text = path;
-		} else if (value != NULL &&
+	while (text.length == 0 && choices.length != 0) {
+		struct bt_str path = bt_str_cut(&choices, '|');
+		struct bt_str test = bt_str_cut(&path, ':');
+		if (path.data == NULL) {
+			path = test;
+		} else if (!holds(row, test)) {
+			continue;
+		}
+		if (path.data[0] == '\'') {
+			text = bt_str_sub(path, 1, BT_STR_MAX);
+			continue;
+		}
+		const struct bt_json_value *value = find(row, path);
+		if (value != NULL &&
 			(value->type == BT_JSON_STRING || value->type == BT_JSON_NUMBER)) {
 			text = value->text;
 		}
@@ -127,9 +189,9 @@ static void cell_text(struct bt_table_row *row)
 }
 
 /**
- * Appends a form up to its end or the next ']'. {paths} stands for the first text at these paths; a
- * part in brackets is left out if its last text is empty. Returns whether the last text is not
- * empty.
+ * Appends a form up to its end or the next ']'. {choices} stands for their first text, '~' for a
+ * comma unless the cell is empty; a part in brackets is left out if its last text is empty. Returns
+ * whether the last text is not empty.
  */
 static bool append_form(struct bt_table_row *row, struct bt_str *form)
 {
@@ -147,8 +209,10 @@ static bool append_form(struct bt_table_row *row, struct bt_str *form)
 				row->text.length = length;
 			}
 			*form = bt_str_sub(*form, 1, BT_STR_MAX);
-		} else {
+		} else if (byte != '~') {
 			bt_strbuf_append_char(&row->text, byte);
+		} else if (length != 0) {
+			bt_strbuf_append_char(&row->text, ',');
 		}
 	}
 	return has_text;
@@ -173,12 +237,6 @@ static void cell_bool(struct bt_table_row *row)
 		row->writer, bt_json_bool_at(row->object, row->path, row->fallback != NULL));
 }
 
-static void cell_truth(struct bt_table_row *row)
-{
-	bool value = bt_json_bool_at(row->object, row->path, false);
-	bt_strbuf_append_c(&row->text, value ? "True" : "False");
-}
-
 /** Writes the number of entries of the array at the path. */
 static void cell_count(struct bt_table_row *row)
 {
@@ -191,22 +249,18 @@ static void cell_since(struct bt_table_row *row)
 	bt_table_append_since(row, first_text(row, bt_str_from(row->path)));
 }
 
-/** Writes the texts of the array at the path, joined by commas. */
+/** Writes the texts at a path through lists, joined by commas. */
 static void cell_texts(struct bt_table_row *row)
 {
-	append_texts(&row->text, bt_json_array_at(row->object, row->path));
+	append_texts(&row->text, row->object, bt_str_from(row->path), NULL);
 }
 
-/** Writes a member of each object in a list, joined by commas. path is "list|member". */
-static void cell_members(struct bt_table_row *row)
+/** Writes the first texts at a path through lists, and the number of the others. */
+static void cell_short_list(struct bt_table_row *row)
 {
-	struct bt_str path = bt_str_from(row->path);
-	uint32_t bar = (uint32_t)bt_str_find_char(path, '|');
-	struct bt_str list = bt_arena_printf(row->arena, "%.*s", (int)bar, row->path);
-	const struct bt_json_value *array = bt_json_array_at(row->object, list.data);
-	for (uint32_t i = 0; i < array->count; i++) {
-		append_joined(&row->text, bt_json_text_at(array->elements[i], row->path + bar + 1));
-	}
+	uint32_t count = 0;
+	append_texts(&row->text, row->object, bt_str_from(row->path), &count);
+	append_more(&row->text, count);
 }
 
 static void append_labels(struct bt_strbuf *out, const struct bt_json_value *labels)
@@ -402,7 +456,7 @@ static void summarise(struct bt_pod_summary *summary, const struct bt_json_value
 							    : BT_STR("NotReady"));
 		}
 	}
-	if (!is_deleted(pod)) {
+	if (bt_json_text_at(pod, "metadata.deletionTimestamp").length == 0) {
 		return;
 	}
 	if (bt_str_equal(reason, BT_STR("NodeLost"))) {
@@ -453,20 +507,6 @@ static void cell_gates(struct bt_table_row *row)
 }
 
 /** --- nodes, namespaces, services --- */
-
-static void cell_node_status(struct bt_table_row *row)
-{
-	const struct bt_json_value *conditions = bt_json_array_at(row->object, "status.conditions");
-	if (bt_condition_find(conditions, "Ready") == NULL) {
-		bt_strbuf_append_c(&row->text, "Unknown");
-	} else {
-		bool is_ready = has_condition(row->object, "Ready");
-		bt_strbuf_append_c(&row->text, is_ready ? "Ready" : "NotReady");
-	}
-	if (bt_json_bool_at(row->object, "spec.unschedulable", false)) {
-		bt_strbuf_append_c(&row->text, ",SchedulingDisabled");
-	}
-}
 
 static void cell_roles(struct bt_table_row *row)
 {
@@ -523,7 +563,8 @@ static void cell_external_ip(struct bt_table_row *row)
 	if (balanced) {
 		append_balancer(row);
 	}
-	append_texts(&row->text, bt_json_array_at(row->object, "spec.externalIPs"));
+	append_texts(&row->text, bt_json_array_at(row->object, "spec.externalIPs"), BT_STR(""),
+		NULL);
 	if (row->text.length == 0) {
 		bt_strbuf_append_c(&row->text, balanced ? "<pending>" : "<none>");
 	}
@@ -567,29 +608,6 @@ static void cell_event_count(struct bt_table_row *row)
 	bt_json_write_int64(row->writer, count != 0 ? count : 1);
 }
 
-/** --- policies, scheduling, data --- */
-
-static void cell_group_policy(struct bt_table_row *row)
-{
-	bool is_gang = bt_json_find_path(row->object, "spec.schedulingPolicy.gang") != NULL;
-	bt_strbuf_append_c(&row->text, is_gang ? "Gang" : "Basic");
-}
-
-static void cell_group_status(struct bt_table_row *row)
-{
-	const struct bt_json_value *conditions = bt_json_array_at(row->object, "status.conditions");
-	const struct bt_json_value *target = bt_condition_find(conditions, "DisruptionTarget");
-	struct bt_str reason = bt_json_text_at(target, "reason");
-	if (has_condition(row->object, "DisruptionTarget") && reason.length != 0) {
-		bt_strbuf_append_str(&row->text, reason);
-	} else if (has_condition(row->object, "PodGroupScheduled")) {
-		bt_strbuf_append_c(&row->text, "Scheduled");
-	} else {
-		bool is_false = bt_condition_is(conditions, "PodGroupScheduled", "False");
-		bt_strbuf_append_c(&row->text, is_false ? "Unschedulable" : "Pending");
-	}
-}
-
 static void cell_data_count(struct bt_table_row *row)
 {
 	bt_json_write_int64(row->writer,
@@ -597,7 +615,7 @@ static void cell_data_count(struct bt_table_row *row)
 			bt_json_object_at(row->object, row->path)->count);
 }
 
-/** --- volumes and devices --- */
+/** --- data, volumes --- */
 
 /** Appends the access modes RWO, ROX, RWX, RWOP, each once and always in this order. */
 static void cell_modes(struct bt_table_row *row)
@@ -620,13 +638,6 @@ static void cell_claim_modes(struct bt_table_row *row)
 	}
 }
 
-static void cell_volume_status(struct bt_table_row *row)
-{
-	bt_strbuf_append_str(&row->text,
-		is_deleted(row->object) ? BT_STR("Terminating")
-					: bt_json_text_at(row->object, "status.phase"));
-}
-
 /** Writes the storage class: the old annotation, or the spec's class without the annotation. */
 static void cell_class(struct bt_table_row *row)
 {
@@ -639,55 +650,7 @@ static void cell_class(struct bt_table_row *row)
 		has_old ? old->text : bt_json_text_at(row->object, "spec.storageClassName"));
 }
 
-/** Writes the capacity of a claim; unbound claims show no capacity. */
-static void cell_claim_capacity(struct bt_table_row *row)
-{
-	struct bt_str size = bt_json_text_at(row->object, "status.capacity.storage");
-	if (bt_json_text_at(row->object, "spec.volumeName").length != 0) {
-		bt_strbuf_append_str(&row->text, size.length != 0 ? size : BT_STR("0"));
-	}
-}
-
-static void cell_class_name(struct bt_table_row *row)
-{
-	const struct bt_json_value *is_default = bt_json_get(
-		bt_json_object_at(row->object, "metadata.annotations"), BT_STR(BT_DEFAULT_CLASS));
-	bt_strbuf_append_str(&row->text, bt_json_text_at(row->object, "metadata.name"));
-	if (is_default != NULL && is_default->type == BT_JSON_STRING &&
-		bt_str_equal_c(is_default->text, "true")) {
-		bt_strbuf_append_c(&row->text, " (default)");
-	}
-}
-
-static void cell_claim_state(struct bt_table_row *row)
-{
-	if (bt_json_find_path(row->object, "status.allocation") != NULL) {
-		append_joined(&row->text, BT_STR("allocated"));
-	}
-	if (is_deleted(row->object)) {
-		append_joined(&row->text, BT_STR("deleted"));
-	}
-	if (bt_json_array_at(row->object, "status.reservedFor")->count != 0) {
-		append_joined(&row->text, BT_STR("reserved"));
-	}
-}
-
 /** --- workloads --- */
-
-static void cell_job_status(struct bt_table_row *row)
-{
-	static const char *const conditions[] = {
-		"Complete", "Failed", NULL, "Suspended", "FailureTarget", "SuccessCriteriaMet"};
-	const char *status = "Running";
-	for (size_t i = BT_ARRAY_LENGTH(conditions); i-- != 0;) {
-		if (conditions[i] == NULL) {
-			status = is_deleted(row->object) ? "Terminating" : status;
-		} else if (has_condition(row->object, conditions[i])) {
-			status = conditions[i];
-		}
-	}
-	bt_strbuf_append_c(&row->text, status);
-}
 
 static void cell_completions(struct bt_table_row *row)
 {
@@ -788,72 +751,17 @@ static void cell_subjects(struct bt_table_row *row)
 	}
 }
 
-/** Number of texts of a list that are shown. */
-#define SHOWN_MAX 3
-
-/** Appends the text if it is one of the first three. *count: number of texts so far. */
-static void append_first(struct bt_table_row *row, uint32_t *count, struct bt_str text)
-{
-	if ((*count)++ < SHOWN_MAX) {
-		append_joined(&row->text, text);
-	}
-}
-
-/** Appends the number of texts that append_first left out. */
-static void append_more(struct bt_table_row *row, uint32_t count)
-{
-	if (count > SHOWN_MAX) {
-		bt_strbuf_printf(&row->text, " + %u more...", (unsigned)(count - SHOWN_MAX));
-	}
-}
-
-/**
- * Writes the hosts of the rules, or "*" without hosts, because the ingress then matches all hosts.
- */
-static void cell_hosts(struct bt_table_row *row)
-{
-	const struct bt_json_value *rules = bt_json_array_at(row->object, "spec.rules");
-	uint32_t count = 0;
-	for (uint32_t i = 0; i < rules->count; i++) {
-		struct bt_str host = bt_json_text_at(rules->elements[i], "host");
-		if (host.length != 0) {
-			append_first(row, &count, host);
-		}
-	}
-	append_more(row, count);
-}
-
-static void cell_ingress_ports(struct bt_table_row *row)
-{
-	bool has_tls = bt_json_array_at(row->object, "spec.tls")->count != 0;
-	bt_strbuf_append_c(&row->text, has_tls ? "80, 443" : "80");
-}
-
 static void cell_slice_ports(struct bt_table_row *row)
 {
 	const struct bt_json_value *ports = bt_json_array_at(row->object, "ports");
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < ports->count; i++) {
 		int64_t port = bt_json_int64_at(ports->elements[i], "port", 0);
-		append_first(row, &count,
+		append_first(&row->text, &count,
 			port == 0 ? BT_STR("*")
 				  : bt_arena_printf(row->arena, "%lld", (long long)port));
 	}
-	append_more(row, count);
-}
-
-static void cell_slice_addresses(struct bt_table_row *row)
-{
-	const struct bt_json_value *endpoints = bt_json_array_at(row->object, "endpoints");
-	uint32_t count = 0;
-	for (uint32_t i = 0; i < endpoints->count; i++) {
-		const struct bt_json_value *addresses =
-			bt_json_array_at(endpoints->elements[i], "addresses");
-		for (uint32_t k = 0; k < addresses->count; k++) {
-			append_first(row, &count, addresses->elements[k]->text);
-		}
-	}
-	append_more(row, count);
+	append_more(&row->text, count);
 }
 
 static void cell_endpoints(struct bt_table_row *row)
@@ -875,11 +783,11 @@ static void cell_endpoints(struct bt_table_row *row)
 						(long long)bt_json_int64_at(
 							ports->elements[p], "port", 0));
 				}
-				append_first(row, &count, ip);
+				append_first(&row->text, &count, ip);
 			}
 		}
 	}
-	append_more(row, count);
+	append_more(&row->text, count);
 }
 
 /** --- configuration of the cluster --- */
@@ -942,19 +850,6 @@ static void cell_requested_duration(struct bt_table_row *row)
 	}
 }
 
-static void cell_signing_status(struct bt_table_row *row)
-{
-	static const char *const types[] = {"Approved", "Denied", "Failed"};
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(types); i++) {
-		if (has_condition(row->object, types[i])) {
-			append_joined(&row->text, bt_str_from(types[i]));
-		}
-	}
-	if (bt_json_text_at(row->object, "status.certificate").length != 0) {
-		append_joined(&row->text, BT_STR("Issued"));
-	}
-}
-
 /** --- lookup by resource --- */
 
 #define TABLE(group_, resource_) \
@@ -989,12 +884,12 @@ static void cell_signing_status(struct bt_table_row *row)
 	}
 #define NAME NAMED("Name of the object.", 0, cell_text, "metadata.name", "")
 #define CREATED cell_since, "metadata.creationTimestamp", "<unknown>"
+#define VOLUME_STATUS "metadata.deletionTimestamp:'Terminating|status.phase"
 #define FIRST_SEEN "firstTimestamp|deprecatedFirstTimestamp|eventTime"
 #define AGE CELL("Age", "Time since the object was created.", CREATED)
 #define CONTAINERS(path) \
-	WIDE_CELL("Containers", "Names of the pods' containers.", cell_members, path "|name"), \
-		WIDE_CELL( \
-			"Images", "Images of the pods' containers.", cell_members, path "|image")
+	WIDE_CELL("Containers", "Names of the pods' containers.", cell_texts, path ".name"), \
+		WIDE_CELL("Images", "Images of the pods' containers.", cell_texts, path ".image")
 #define SELECTOR(append, path) \
 	WIDE_CELL("Selector", "Selector of the pods.", append, path, "<none>")
 
@@ -1018,7 +913,9 @@ const struct bt_table_column bt_table_columns[] = {
 		cell_gates, NULL, "<none>"),
 
 	TABLE("", "nodes"), NAME,
-	CELL("Status", "Whether the node is ready and schedulable.", cell_node_status),
+	FORM("Status", "Whether the node is ready and schedulable.",
+		"{@Ready.status=True:'Ready|@Ready:'NotReady|'Unknown}"
+		"[,{spec.unschedulable:'SchedulingDisabled}]"),
 	CELL("Roles", "Roles in the labels of the node.", cell_roles, NULL, "<none>"),
 	AGE,
 	TEXT("Version", "Version of the kubelet.", "status.nodeInfo.kubeletVersion", ""),
@@ -1077,10 +974,14 @@ const struct bt_table_column bt_table_columns[] = {
 		"PreemptLowerPriority"),
 
 	TABLE("scheduling.k8s.io", "podgroups"), NAME,
-	CELL("Policy", "Gang (pods are scheduled together) or Basic.", cell_group_policy),
+	TEXT("Policy", "Gang (pods are scheduled together) or Basic.",
+		"spec.schedulingPolicy.gang:'Gang|'Basic"),
 	TEXT("Workload", "Workload that the group is part of.",
 		"spec.podGroupTemplateRef.workload.workloadName", "<none>"),
-	CELL("Status", "Whether the group is scheduled.", cell_group_status),
+	TEXT("Status", "Whether the group is scheduled.",
+		"@DisruptionTarget.status=True:@DisruptionTarget.reason|"
+		"@PodGroupScheduled.status=True:'Scheduled|"
+		"@PodGroupScheduled.status=False:'Unschedulable|'Pending"),
 	AGE,
 
 	TABLE("coordination.k8s.io", "leases"), NAME,
@@ -1102,7 +1003,7 @@ const struct bt_table_column bt_table_columns[] = {
 		"spec.accessModes"),
 	TEXT("Reclaim Policy", "What happens to the volume after its claim is deleted.",
 		"spec.persistentVolumeReclaimPolicy", ""),
-	CELL("Status", "Whether the volume is bound.", cell_volume_status),
+	TEXT("Status", "Whether the volume is bound.", VOLUME_STATUS),
 	FORM("Claim", "Claim that the volume is bound to or reserved for.",
 		"[{spec.claimRef.namespace}/{spec.claimRef.name}]"),
 	CELL("StorageClass", "Class of the volume.", cell_class),
@@ -1113,9 +1014,10 @@ const struct bt_table_column bt_table_columns[] = {
 	WIDE("VolumeMode", "File system or raw block device.", "spec.volumeMode", "<unset>"),
 
 	TABLE("", "persistentvolumeclaims"), NAME,
-	CELL("Status", "Whether the claim is bound.", cell_volume_status),
+	TEXT("Status", "Whether the claim is bound.", VOLUME_STATUS),
 	TEXT("Volume", "Volume that the claim is bound to.", "spec.volumeName", ""),
-	CELL("Capacity", "Size of the bound volume.", cell_claim_capacity),
+	TEXT("Capacity", "Size of the bound volume.",
+		"spec.volumeName:status.capacity.storage|spec.volumeName:'0"),
 	CELL("Access Modes", "Ways in which the bound volume can be mounted.", cell_claim_modes,
 		"status.accessModes"),
 	CELL("StorageClass", "Storage class that the claim requests.", cell_class),
@@ -1125,7 +1027,8 @@ const struct bt_table_column bt_table_columns[] = {
 	WIDE("VolumeMode", "File system or raw block device.", "spec.volumeMode", "<unset>"),
 
 	TABLE("storage.k8s.io", "storageclasses"),
-	NAMED("Name of the object.", 0, cell_class_name),
+	NAMED("Name of the object.", 0, cell_form,
+		"{metadata.name}[ {metadata.annotations['" BT_DEFAULT_CLASS "']=true:'(default)}]"),
 	TEXT("Provisioner", "Driver that provisions the volumes.", "provisioner", ""),
 	TEXT("ReclaimPolicy", "What happens to volumes after their claims are deleted.",
 		"reclaimPolicy", "Delete"),
@@ -1144,8 +1047,8 @@ const struct bt_table_column bt_table_columns[] = {
 		"true"),
 	BOOLEAN("PodInfoOnMount", "Whether mounts get data of the pod.", "spec.podInfoOnMount"),
 	BOOLEAN("StorageCapacity", "Whether capacity is published.", "spec.storageCapacity"),
-	CELL("TokenRequests", "Audiences of tokens for the driver.", cell_members,
-		"spec.tokenRequests|audience", "<unset>"),
+	CELL("TokenRequests", "Audiences of tokens for the driver.", cell_texts,
+		"spec.tokenRequests.audience", "<unset>"),
 	BOOLEAN("RequiresRepublish", "Whether volumes are published repeatedly.",
 		"spec.requiresRepublish"),
 	CELL("Modes", "Lifecycle modes of volumes that the driver supports.", cell_texts,
@@ -1160,8 +1063,10 @@ const struct bt_table_column bt_table_columns[] = {
 	AGE,
 
 	TABLE("resource.k8s.io", "resourceclaims"), NAME,
-	CELL("State", "Whether the claim is allocated and reserved.",
-		cell_claim_state, NULL, "pending"),
+	FORM("State", "Whether the claim is allocated and reserved.",
+		"[~{status.allocation:'allocated}][~{metadata.deletionTimestamp:'deleted}]"
+		"[~{status.reservedFor:'reserved}]",
+		"pending"),
 	AGE,
 
 	TABLE("resource.k8s.io", "resourceslices"), NAME,
@@ -1171,7 +1076,7 @@ const struct bt_table_column bt_table_columns[] = {
 	AGE,
 
 	TABLE("apps", "deployments"), NAME,
-	FORM("Ready", "Ready pods / desired pods.", "{status.readyReplicas|0}/{spec.replicas|0}"),
+	FORM("Ready", "Ready pods / desired pods.", "{status.readyReplicas|'0}/{spec.replicas|'0}"),
 	NUMBER("Up-to-date", "Pods of the newest template.", "status.updatedReplicas"),
 	NUMBER("Available", "Pods that have been ready for long enough.",
 		"status.availableReplicas"),
@@ -1196,7 +1101,7 @@ const struct bt_table_column bt_table_columns[] = {
 	SELECTOR(cell_labels, "spec.selector"),
 
 	TABLE("apps", "statefulsets"), NAME,
-	FORM("Ready", "Ready pods / desired pods.", "{status.readyReplicas|0}/{spec.replicas|0}"),
+	FORM("Ready", "Ready pods / desired pods.", "{status.readyReplicas|'0}/{spec.replicas|'0}"),
 	AGE,
 	CONTAINERS("spec.template.spec.containers"),
 
@@ -1216,7 +1121,11 @@ const struct bt_table_column bt_table_columns[] = {
 	SELECTOR(cell_selector, "spec.selector"),
 
 	TABLE("batch", "jobs"), NAME,
-	CELL("Status", "Whether the job runs, or how it ended.", cell_job_status),
+	TEXT("Status", "Whether the job runs, or how it ended.",
+		"@Complete.status=True:'Complete|@Failed.status=True:'Failed|"
+		"metadata.deletionTimestamp:'Terminating|@Suspended.status=True:'Suspended|"
+		"@FailureTarget.status=True:'FailureTarget|"
+		"@SuccessCriteriaMet.status=True:'SuccessCriteriaMet|'Running"),
 	CELL("Completions", "Succeeded pods / required successes.", cell_completions),
 	CELL("Duration", "Time that the job took, or has taken so far.", cell_job_duration),
 	AGE,
@@ -1226,7 +1135,7 @@ const struct bt_table_column bt_table_columns[] = {
 	TABLE("batch", "cronjobs"), NAME,
 	TEXT("Schedule", "When jobs are started.", "spec.schedule", ""),
 	TEXT("Timezone", "Time zone of the schedule.", "spec.timeZone", "<none>"),
-	CELL("Suspend", "Whether the start of jobs is suspended.", cell_truth, "spec.suspend"),
+	TEXT("Suspend", "Whether the start of jobs is suspended.", "spec.suspend:'True|'False"),
 	VALUE("integer", 0, "Active", "Running jobs.", cell_count, "status.active"),
 	CELL("Last Schedule", "Time since the last start of a job.", cell_since,
 		"status.lastScheduleTime", "<none>"),
@@ -1259,15 +1168,16 @@ const struct bt_table_column bt_table_columns[] = {
 
 	TABLE("networking.k8s.io", "ingresses"), NAME,
 	TEXT("Class", "IngressClass of the ingress.", "spec.ingressClassName", "<none>"),
-	CELL("Hosts", "Hosts of the rules.", cell_hosts, NULL, "*"),
+	CELL("Hosts", "Hosts of the rules.", cell_short_list, "spec.rules.host", "*"),
 	CELL("Address", "Addresses of the ingress.", append_balancer),
-	CELL("Ports", "Ports that are open.", cell_ingress_ports),
+	FORM("Ports", "Ports that are open.", "80[, {spec.tls:'443}]"),
 	AGE,
 
 	TABLE("discovery.k8s.io", "endpointslices"), NAME,
 	TEXT("AddressType", "Kind of the addresses.", "addressType", ""),
 	CELL("Ports", "Ports of the endpoints.", cell_slice_ports, NULL, "<unset>"),
-	CELL("Endpoints", "Addresses of the endpoints.", cell_slice_addresses, NULL, "<unset>"),
+	CELL("Endpoints", "Addresses of the endpoints.", cell_short_list, "endpoints.addresses",
+		"<unset>"),
 	AGE,
 
 	TABLE("", "endpoints"), NAME,
@@ -1279,10 +1189,10 @@ const struct bt_table_column bt_table_columns[] = {
 	CELL("Limit", "Used / largest limits.", cell_quota, "limits"),
 
 	TABLE("", "podtemplates"), NAME,
-	CELL("Containers", "Names of the pods' containers.", cell_members,
-		"template.spec.containers|name"),
-	CELL("Images", "Images of the pods' containers.", cell_members,
-		"template.spec.containers|image"),
+	CELL("Containers", "Names of the pods' containers.", cell_texts,
+		"template.spec.containers.name"),
+	CELL("Images", "Images of the pods' containers.", cell_texts,
+		"template.spec.containers.image"),
 	CELL("Pod Labels", "Labels of the pods.", cell_labels, "template.metadata.labels",
 		"<none>"),
 
@@ -1351,8 +1261,10 @@ const struct bt_table_column bt_table_columns[] = {
 	TEXT("Requestor", "User that made the request.", "spec.username", ""),
 	CELL("RequestedDuration", "Requested lifetime of the certificate.",
 		cell_requested_duration, NULL, "<none>"),
-	CELL("Condition", "Whether the request is approved, denied, failed, issued.",
-		cell_signing_status, NULL, "Pending"),
+	FORM("Condition", "Whether the request is approved, denied, failed, issued.",
+		"[~{@Approved.status=True:'Approved}][~{@Denied.status=True:'Denied}]"
+		"[~{@Failed.status=True:'Failed}][~{status.certificate:'Issued}]",
+		"Pending"),
 
 	TABLE("autoscaling", "scales"), NAME,
 	INTEGER("Desired", "Number of pods that are wanted.", "spec.replicas"),
@@ -1368,7 +1280,7 @@ const struct bt_table_column bt_table_columns[] = {
 		"<none>"),
 	AGE,
 	TEXT("MissingPL", "Whether the priority level is missing.",
-		"status.conditions[?(@.type=='Dangling')].status", "?"),
+		"@Dangling.status", "?"),
 
 	TABLE("flowcontrol.apiserver.k8s.io", "prioritylevelconfigurations"), NAME,
 	TEXT("Type", "Limited or Exempt.", "spec.type", ""),

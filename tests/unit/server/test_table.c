@@ -262,6 +262,13 @@ START_TEST(test_table__cluster)
 			"UDP\",\"5m\",\"a=1,b=2\"]"},
 		{"", "services",
 			"{\"metadata\":{\"name\":\"s\"," CREATED
+			"},\"spec\":{\"type\":\"LoadBalancer\",\"clusterIP\":\"10.96.0.1\"},"
+			"\"status\":{\"loadBalancer\":{\"ingress\":[{\"ip\":\"1.1.1.1\"},"
+			"{\"hostname\":\"h\"}]}}}",
+			"[\"s\",\"LoadBalancer\",\"10.96.0.1\",\"1.1.1.1,h\",\"<none>\",\"5m\",\"<"
+			"none>\"]"},
+		{"", "services",
+			"{\"metadata\":{\"name\":\"s\"," CREATED
 			"},\"spec\":{\"type\":\"ExternalName\",\"externalName\":\"x.y\"}}",
 			"[\"s\",\"ExternalName\",\"<none>\",\"x.y\",\"<none>\",\"5m\",\"<none>\"]"},
 		{"", "services",
