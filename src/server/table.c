@@ -563,8 +563,8 @@ static void cell_external_ip(struct bt_table_row *row)
 	if (balanced) {
 		append_balancer(row);
 	}
-	append_texts(&row->text, bt_json_array_at(row->object, "spec.externalIPs"), BT_STR(""),
-		NULL);
+	append_texts(
+		&row->text, bt_json_array_at(row->object, "spec.externalIPs"), BT_STR(""), NULL);
 	if (row->text.length == 0) {
 		bt_strbuf_append_c(&row->text, balanced ? "<pending>" : "<none>");
 	}
