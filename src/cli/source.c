@@ -66,7 +66,7 @@ static int take_object(void *context, struct bt_object *object, struct berth_err
 static void warn(void *context, const char *line)
 {
 	const struct live_reading *reading = context;
-	bt_manifests_warn(reading->cluster, "%s", line);
+	bt_manifests_warn(reading->cluster, "%c", line);
 }
 
 static void show_progress(void *context, const char *resource, uint32_t count)

@@ -3,7 +3,6 @@
 
 #include "api/resource_claim.h"
 #include "base/nanoseconds.h"
-#include "base/printable.h"
 #include "cluster/cluster.h"
 #include "cluster/typed.h"
 #include "server/write.h"
@@ -368,12 +367,9 @@ void bt_claim_maker_unmake(struct bt_claim_maker *maker, const struct bt_pod *po
 void bt_claim_maker_warn_missing(
 	const struct bt_manifests *cluster, const struct bt_pod *pod, struct bt_str template_name)
 {
-	struct bt_strbuf shown = {0};
-	bt_printable_append_name(&shown, pod->metadata.namespace_,
-		bt_str_sub(template_name, 0, BT_MANIFESTS_NAME_BYTES_MAX));
-	bt_strbuf_append_c(&shown,
-		" is not in the input: pods that name it get no claim and stay pending, as does ");
-	bt_printable_append_name(&shown, pod->metadata.namespace_, pod->metadata.name);
-	bt_manifests_warn(cluster, "ResourceClaimTemplate %s", bt_strbuf_c(&shown));
-	bt_strbuf_finish(&shown);
+	bt_manifests_warn(cluster,
+		"ResourceClaimTemplate %m is not in the input: pods that name it get no claim and "
+		"stay pending, as does %m",
+		pod->metadata.namespace_, bt_str_sub(template_name, 0, BT_MANIFESTS_NAME_BYTES_MAX),
+		pod->metadata.namespace_, pod->metadata.name);
 }

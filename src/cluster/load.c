@@ -3,7 +3,7 @@
 
 #include <stdio.h>
 
-#include "base/printable.h"
+#include "api/text_template.h"
 #include "base/text_set.h"
 #include "base/vec.h"
 #include "cluster/input.h"
@@ -80,17 +80,9 @@ int bt_cluster_restore(struct bt_api *api, const struct bt_api_resource *resourc
 	int result = 0;
 	bt_api_perform(api, &request, arena, answer);
 	if (answer->code >= 300) {
-		struct bt_strbuf shown = {0};
-		bt_printable_append(&shown, bt_json_text_at(before, "kind"));
-		bt_strbuf_append_char(&shown, ' ');
-		if (namespace_.length != 0) {
-			bt_printable_append(&shown, namespace_);
-			bt_strbuf_append_char(&shown, '/');
-		}
-		bt_printable_append(&shown, bt_json_text_at(before, "metadata.name"));
-		bt_strbuf_append_c(&shown, ": ");
-		bt_printable_append(&shown, answer->failure.message);
-		result = bt_error_take(err, BERTH_ERR_INVALID, &shown);
+		result = bt_text_error(err, BERTH_ERR_INVALID, "%p [%p/]%p: %p",
+			bt_json_text_at(before, "kind"), namespace_,
+			bt_json_text_at(before, "metadata.name"), answer->failure.message);
 	}
 	if (out_answer == NULL) {
 		bt_api_answer_finish(answer);
@@ -161,9 +153,8 @@ static int take_object(struct loading *loading, struct bt_origin origin, struct 
 	}
 	struct bt_strbuf *kinds = &loading->report->unknown_kinds;
 	struct bt_strbuf name = {0};
-	bt_printable_append(&name, bt_json_find_str(object, "apiVersion"));
-	bt_strbuf_append_char(&name, ' ');
-	bt_printable_append(&name, bt_json_find_str(object, "kind"));
+	bt_text_append(&name, "%p %p", bt_json_find_str(object, "apiVersion"),
+		bt_json_find_str(object, "kind"));
 	loading->report->unknown_count++;
 	if (bt_str_find(bt_strbuf_str(kinds), bt_strbuf_str(&name)) < 0 &&
 		kinds->length < UNKNOWN_KINDS_BYTES_MAX) {

@@ -5,6 +5,7 @@
 #include "api/pod.h"
 #include "api/resources.h"
 #include "api/suggest.h"
+#include "api/text_template.h"
 #include "base/printable.h"
 
 static uint64_t owner_hash(struct bt_str namespace_, struct bt_str kind, struct bt_str name)
@@ -35,15 +36,9 @@ void bt_manifests_finish(struct bt_manifests *cluster)
 
 static void append_object(const struct bt_manifests_object *object, struct bt_strbuf *out)
 {
-	bt_strbuf_append_c(out, bt_kind_info(object->kind)->name);
-	if (object->name.length != 0) {
-		bt_strbuf_append_char(out, ' ');
-	}
-	if (object->name.length != 0 && object->namespace_.length != 0) {
-		bt_printable_append(out, object->namespace_);
-		bt_strbuf_append_char(out, '/');
-	}
-	bt_printable_append(out, object->name);
+	bool is_named = object->name.length != 0;
+	bt_text_append(out, "%c[%? ][%p/]%p", bt_kind_info(object->kind)->name, is_named,
+		is_named ? object->namespace_ : BT_STR(""), object->name);
 }
 
 void bt_manifests_describe(
@@ -65,15 +60,15 @@ int bt_manifests_wrap(
 	return result;
 }
 
-void bt_manifests_warn(const struct bt_manifests *cluster, const char *format, ...)
+void bt_manifests_warn(const struct bt_manifests *cluster, const char *template_, ...)
 {
 	if (cluster->warn == NULL) {
 		return;
 	}
 	struct bt_strbuf line = {0};
 	va_list arguments;
-	va_start(arguments, format);
-	bt_strbuf_vprintf(&line, format, arguments);
+	va_start(arguments, template_);
+	bt_text_append_list(&line, template_, arguments);
 	va_end(arguments);
 	cluster->warn(cluster->warn_context, bt_strbuf_c(&line));
 	bt_strbuf_finish(&line);
@@ -303,8 +298,8 @@ static void add(struct bt_manifests *cluster, struct bt_origin origin, struct bt
 			bt_input_describe(&cluster->input, entry.origin, &place);
 			bt_strbuf_append_c(&place, ": ");
 			append_object(&entry, &place);
-			bt_manifests_warn(cluster, "%s replaces the one in %s", bt_strbuf_c(&place),
-				bt_strbuf_c(&shown));
+			bt_manifests_warn(cluster, "%s replaces the one in %s",
+				bt_strbuf_str(&place), bt_strbuf_str(&shown));
 			bt_strbuf_finish(&place);
 			bt_strbuf_finish(&shown);
 		}
@@ -384,19 +379,15 @@ static void take_skipped(void *context, struct bt_origin origin, struct bt_str a
 		struct bt_strbuf line = {0};
 		bt_input_describe(&cluster->input, origin, &line);
 		bt_manifests_warn(
-			cluster, "%s is not a manifest and is left out", bt_strbuf_c(&line));
+			cluster, "%s is not a manifest and is left out", bt_strbuf_str(&line));
 		bt_strbuf_finish(&line);
 		return;
 	}
 	if (cluster->warn != NULL && bt_kind_hint(api_version, kind, &hint)) {
 		struct bt_strbuf line = {0};
 		bt_input_describe(&cluster->input, origin, &line);
-		bt_strbuf_append_c(&line, ": ");
-		bt_printable_append(&line, api_version);
-		bt_strbuf_append_char(&line, ' ');
-		bt_printable_append(&line, kind);
-		bt_manifests_warn(
-			cluster, "%s is skipped: %s", bt_strbuf_c(&line), bt_strbuf_c(&hint));
+		bt_manifests_warn(cluster, "%s: %p %p is skipped: %s", bt_strbuf_str(&line),
+			api_version, kind, bt_strbuf_str(&hint));
 		bt_strbuf_finish(&line);
 	}
 	bt_strbuf_finish(&hint);

@@ -187,8 +187,8 @@ void bt_manifests_describe(
 /** Puts the description of the object at index in front of the error. Returns result. */
 int bt_manifests_wrap(
 	const struct bt_manifests *cluster, uint32_t index, int result, struct berth_error *err);
-BT_PRINTF(2, 3)
-void bt_manifests_warn(const struct bt_manifests *cluster, const char *format, ...);
+/** Passes the text of a template (bt_text_append) to cluster->warn. */
+void bt_manifests_warn(const struct bt_manifests *cluster, const char *template_, ...);
 
 /**
  * Suffixes of generated names. A cluster draws them at random; here they are computed, so that the

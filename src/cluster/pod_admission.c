@@ -3,7 +3,7 @@
 
 #include "api/identity.h"
 #include "api/object.h"
-#include "base/printable.h"
+#include "api/text_template.h"
 #include "cluster/load.h"
 #include "codec/json_edit.h"
 #include "server/quota.h"
@@ -36,13 +36,6 @@ void bt_pod_admission_finish(struct bt_pod_admission *admission)
 	bt_strbuf_finish(&admission->text);
 }
 
-static int set_refusal_error(int code, struct bt_str message, struct berth_error *err)
-{
-	struct bt_strbuf shown = {0};
-	bt_printable_append(&shown, message);
-	return bt_error_take(err, code, &shown);
-}
-
 /**
  * Removes a runtimeClassName whose RuntimeClass does not exist: input files often lack
  * RuntimeClasses.
@@ -59,11 +52,10 @@ static void remove_missing_class(struct bt_pod_admission *admission, struct bt_j
 	if (bt_text_set_add(&admission->missing_classes, bt_arena_str(&admission->arena, name)) &&
 		admission->warn != NULL) {
 		struct bt_strbuf line = {0};
-		bt_strbuf_append_c(&line, "RuntimeClass ");
-		bt_printable_append(&line, name);
-		bt_strbuf_append_c(&line,
-			" is not in the input: pods that name it get no overhead and no node "
-			"selector from it");
+		bt_text_append(&line,
+			"RuntimeClass %p is not in the input: pods that name it get no overhead "
+			"and no node selector from it",
+			name);
 		admission->warn(admission->warn_context, bt_strbuf_c(&line));
 		bt_strbuf_finish(&line);
 	}
@@ -99,7 +91,7 @@ static int send_dry_run(struct bt_pod_admission *admission, const struct bt_pod 
 	(void)bt_cluster_ensure_namespace(admission->api, request.namespace_, scratch);
 	bt_api_perform(admission->api, &request, scratch, &answer);
 	if (answer.code >= 300) {
-		result = set_refusal_error(BERTH_ERR_INVALID, answer.failure.message, err);
+		result = bt_text_error(err, BERTH_ERR_INVALID, "%p", answer.failure.message);
 	} else {
 		struct bt_strbuf answered = {0};
 		struct bt_json_reader reader;
@@ -159,7 +151,7 @@ int bt_pod_admission_admit(struct bt_pod_admission *admission, const struct bt_p
 		if (result == 0 &&
 			!bt_quota_take(admission->api, tree, !is_restored, &admission->scratch,
 				&failure)) {
-			result = set_refusal_error(BERTH_ERR_STATE, failure.message, err);
+			result = bt_text_error(err, BERTH_ERR_STATE, "%p", failure.message);
 		}
 	}
 	if (result == 0) {

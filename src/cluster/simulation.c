@@ -5,8 +5,8 @@
 
 #include "api/defaulting.h"
 #include "api/identity.h"
+#include "api/text_template.h"
 #include "api/types.h"
-#include "base/printable.h"
 #include "base/text_set.h"
 #include "cluster/pod_claims.h"
 
@@ -46,15 +46,11 @@ int bt_simulation_check_group(const struct bt_simulation *simulation, struct bt_
 	if (simulation->engine->state->pod_groups != NULL) {
 		return 0;
 	}
-	struct bt_strbuf shown = {0};
-	bt_printable_append_name(&shown, namespace_, name);
-	int result = bt_error_set(err, BERTH_ERR_INVALID,
-		"PodGroup %s: its pods are scheduled one by one while the feature gate "
+	return bt_text_error(err, BERTH_ERR_INVALID,
+		"PodGroup %m: its pods are scheduled one by one while the feature gate "
 		"GenericWorkload is off: add --feature-gates "
 		"GenericWorkload=true,GangScheduling=true",
-		bt_strbuf_c(&shown));
-	bt_strbuf_finish(&shown);
-	return result;
+		namespace_, name);
 }
 
 /** --- loading --- */
@@ -100,12 +96,8 @@ static void load_nodes(struct bt_simulation *simulation, const bool *left_out)
 
 static int same_uid(const struct bt_pod *pod, struct berth_error *err)
 {
-	struct bt_strbuf shown = {0};
-	bt_printable_append(&shown, pod->metadata.uid);
-	int result = bt_error_set(err, BERTH_ERR_INVALID,
-		"metadata.uid: %s belongs to another pod as well", bt_strbuf_c(&shown));
-	bt_strbuf_finish(&shown);
-	return result;
+	return bt_text_error(err, BERTH_ERR_INVALID,
+		"metadata.uid: %p belongs to another pod as well", pod->metadata.uid);
 }
 
 /**
@@ -125,15 +117,11 @@ static void warn_unallocated(
 				     : claim != NULL && claim->status.allocation != NULL) {
 			continue;
 		}
-		struct bt_strbuf shown = {0};
-		bt_printable_append_name(&shown, pod->metadata.namespace_, pod->metadata.name);
-		bt_strbuf_append_c(&shown, ": no allocation for spec.resourceClaims ");
-		bt_printable_append(
-			&shown, bt_str_sub(entry->name, 0, BT_MANIFESTS_NAME_BYTES_MAX));
 		bt_manifests_warn(cluster,
-			"Pod %s is in the input: the devices it uses count as free",
-			bt_strbuf_c(&shown));
-		bt_strbuf_finish(&shown);
+			"Pod %m: no allocation for spec.resourceClaims %p is in the input: the "
+			"devices it uses count as free",
+			pod->metadata.namespace_, pod->metadata.name,
+			bt_str_sub(entry->name, 0, BT_MANIFESTS_NAME_BYTES_MAX));
 		return;
 	}
 }
@@ -147,14 +135,9 @@ static int load_running(struct loading *loading, const struct bt_pod *pod, struc
 	}
 	if (bt_manifests_find(simulation->cluster, BT_KIND_NODE, BT_STR(""), pod->spec.node_name) ==
 		BT_MANIFESTS_NONE) {
-		struct bt_strbuf shown = {0};
-		bt_printable_append_name(&shown, pod->metadata.namespace_, pod->metadata.name);
-		bt_strbuf_append_c(&shown, ": its node ");
-		bt_printable_append(
-			&shown, bt_str_sub(pod->spec.node_name, 0, BT_MANIFESTS_NAME_BYTES_MAX));
-		bt_manifests_warn(
-			simulation->cluster, "Pod %s is not in the input", bt_strbuf_c(&shown));
-		bt_strbuf_finish(&shown);
+		bt_manifests_warn(simulation->cluster, "Pod %m: its node %p is not in the input",
+			pod->metadata.namespace_, pod->metadata.name,
+			bt_str_sub(pod->spec.node_name, 0, BT_MANIFESTS_NAME_BYTES_MAX));
 	}
 	warn_unallocated(simulation->cluster, state, pod);
 	simulation->running_count++;

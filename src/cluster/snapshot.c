@@ -466,12 +466,10 @@ int bt_snapshot_write(struct bt_manifests *cluster, struct bt_snapshot_stream *s
 	}
 	if (stream->by_parts != 0) {
 		bt_manifests_warn(cluster,
-			"--strip-names: %u selector expression%s of devices look%s at parts of "
-			"texts "
-			"(matches, substring and the like); with neutral names their result may "
-			"differ",
-			stream->by_parts, BT_PLURAL(stream->by_parts),
-			stream->by_parts == 1 ? "s" : "");
+			"--strip-names: %u selector {expression|expressions} of devices "
+			"{looks|look} at parts of texts (matches, substring and the like); with "
+			"neutral names their result may differ",
+			stream->by_parts);
 	}
 	bt_strbuf_finish(&text);
 	return result;

@@ -3,6 +3,7 @@
 
 #include "api/object.h"
 #include "api/suggest.h"
+#include "api/text_template.h"
 #include "base/printable.h"
 #include "cluster/manifests.h"
 #include "schema/schema.h"
@@ -118,23 +119,18 @@ static bool take_problem(void *context, const struct bt_schema_problem *problem)
 	enum bt_kind kind;
 	bool known = bt_kind_find(checking->api_version, checking->kind, &kind);
 	bt_input_describe(&checking->cluster->input, checking->origin, &line);
-	bt_strbuf_append_c(&line, ": ");
-	bt_printable_append(&line, checking->kind);
+	bt_text_append(&line, ": %p", checking->kind);
 	if (checking->name.length != 0) {
-		bt_strbuf_append_char(&line, ' ');
-		if (known && bt_kind_info(kind)->namespaced) {
-			bt_printable_append(&line,
-				checking->namespace_.length != 0 ? checking->namespace_
-								 : BT_STR("default"));
-			bt_strbuf_append_char(&line, '/');
-		}
-		bt_printable_append(&line, checking->name);
+		bool is_namespaced = known && bt_kind_info(kind)->namespaced;
+		bt_text_append(&line, " [%p/]%p",
+			!is_namespaced                             ? BT_STR("")
+				: checking->namespace_.length != 0 ? checking->namespace_
+								   : BT_STR("default"),
+			checking->name);
 	}
-	bt_strbuf_printf(&line, ": %s ", problem->kind);
 	struct bt_str path = problem->path;
-	bt_strbuf_append_char(&line, '"');
-	bt_printable_append(&line, bt_str_sub(path, 0, PATH_BYTES_MAX));
-	bt_strbuf_append_c(&line, path.length > PATH_BYTES_MAX ? "...\"" : "\"");
+	bt_text_append(&line, ": %c \"%p[%?...]\"", problem->kind,
+		bt_str_sub(path, 0, PATH_BYTES_MAX), path.length > PATH_BYTES_MAX);
 	if (problem->message != NULL &&
 		bt_schema_field_find(problem->message, problem->name, NULL) == NULL) {
 		struct bt_strbuf place = {0};
@@ -146,13 +142,11 @@ static bool take_problem(void *context, const struct bt_schema_problem *problem)
 			(append_below(problem->message, parent, problem->name, &place) ||
 				append_below(
 					checking->message, BT_STR(""), problem->name, &place))) {
-			bt_strbuf_append_c(&line, "; did you mean \"");
-			bt_strbuf_append_str(&line, bt_strbuf_str(&place));
-			bt_strbuf_append_c(&line, "\"?");
+			bt_text_append(&line, "; did you mean \"%s\"?", bt_strbuf_str(&place));
 		}
 		bt_strbuf_finish(&place);
 	}
-	bt_manifests_warn(checking->cluster, "%s", bt_strbuf_c(&line));
+	bt_manifests_warn(checking->cluster, "%s", bt_strbuf_str(&line));
 	bt_strbuf_finish(&line);
 	return true;
 }

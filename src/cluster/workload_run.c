@@ -260,7 +260,7 @@ static void refuse(struct bt_expansion *expansion, uint32_t index, const char *m
 	struct bt_strbuf line = {0};
 	bt_vec_push(&expansion->refusals, refusal);
 	bt_manifests_describe(expansion->cluster, index, &line);
-	bt_manifests_warn(expansion->cluster, "%s: %s", bt_strbuf_c(&line), message);
+	bt_manifests_warn(expansion->cluster, "%s: %c", bt_strbuf_str(&line), message);
 	bt_strbuf_finish(&line);
 }
 

@@ -101,13 +101,10 @@ static int add(struct bt_capacity_specs *specs, const struct bt_object *object,
 	if (object->kind == BT_KIND_POD) {
 		const struct bt_pod *pod = bt_object_value(object, BT_KIND_POD);
 		if (is_file && pod->spec.node_name.length != 0) {
-			struct bt_strbuf shown = {0};
-			bt_printable_append_name(&shown, spec.namespace_, spec.name);
 			bt_manifests_warn(specs->cluster,
-				"Pod %s: its spec.nodeName is ignored: the scheduler places the "
+				"Pod %m: its spec.nodeName is ignored: the scheduler places the "
 				"copies",
-				bt_strbuf_c(&shown));
-			bt_strbuf_finish(&shown);
+				spec.namespace_, spec.name);
 		}
 		spec.object = make_pod(&spec, &pod->metadata, &pod->spec);
 	} else if (!bt_kind_has_replicas(object->kind)) {

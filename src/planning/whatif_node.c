@@ -3,7 +3,6 @@
 #include "api/identity.h"
 #include "api/storage.h"
 #include "api/types.h"
-#include "base/printable.h"
 #include "planning/reference.h"
 #include "planning/whatif_private.h"
 #include "cluster/pod_claims.h"
@@ -254,12 +253,9 @@ static int edit_selected(struct bt_whatif *whatif, const struct bt_whatif_change
 	}
 
 	if (edit_nodes(whatif, change, selected) == 0) {
-		struct bt_strbuf shown = {0};
-		bt_printable_append(&shown, bt_str_from(change->text));
 		bt_manifests_warn(&whatif->work,
-			"--%s %s changes nothing: the nodes are in this state already",
-			bt_whatif_kind_name(change->kind), bt_strbuf_c(&shown));
-		bt_strbuf_finish(&shown);
+			"--%c %p changes nothing: the nodes are in this state already",
+			bt_whatif_kind_name(change->kind), bt_str_from(change->text));
 	} else if (change->kind == BT_WHATIF_DRAIN) {
 		result = bt_whatif_drain_pods(whatif, selected, err);
 	} else if (change->kind == BT_WHATIF_TAINT) {

@@ -60,11 +60,7 @@ static int exclude_matching(
 	int64_t count =
 		bt_node_reference_match(cluster, reference, NULL, NULL, options->left_out, err);
 	if (count == 0) {
-		struct bt_strbuf shown = {0};
-		bt_printable_append(&shown, reference);
-		bt_manifests_warn(
-			cluster, "--exclude-nodes: no node matches %s", bt_strbuf_c(&shown));
-		bt_strbuf_finish(&shown);
+		bt_manifests_warn(cluster, "--exclude-nodes: no node matches %p", reference);
 	}
 	return count < 0 ? (int)count : 0;
 }

@@ -744,10 +744,10 @@ static int run(struct losing *losing, struct bt_strbuf *out, struct berth_error 
 	}
 	if (losing->unlabelled != 0) {
 		bt_manifests_warn(cluster,
-			"--lose %s: %u node%s not have the label %s and %s not lost",
+			"--lose %c: %u {node does|nodes do} not have the label %c and {is|are} "
+			"not lost",
 			losing->options->unit, losing->unlabelled,
-			losing->unlabelled == 1 ? " does" : "s do",
-			label_key(losing->options->unit), losing->unlabelled == 1 ? "is" : "are");
+			label_key(losing->options->unit));
 	}
 	for (uint32_t i = 0; i < cluster->objects.count; i++) {
 		const struct bt_manifests_object *object = &cluster->objects.items[i];
