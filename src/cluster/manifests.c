@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cluster/manifests.h"
 
+#include "api/defaulting.h"
 #include "api/meta.h"
 #include "api/pod.h"
 #include "api/resources.h"
@@ -532,6 +533,26 @@ struct bt_pod bt_manifests_pod(const struct bt_manifests_object *object)
 	pod.metadata.namespace_ = object->namespace_;
 	pod.metadata.uid = object->uid;
 	return pod;
+}
+
+struct bt_node bt_manifests_node(const struct bt_manifests_object *object, struct bt_arena *arena)
+{
+	struct bt_node node =
+		*(const struct bt_node *)bt_object_value(object->object, BT_KIND_NODE);
+	node.metadata.name = object->name;
+	node.metadata.uid = object->uid;
+	bt_node_default(&node, arena);
+	return node;
+}
+
+uint32_t bt_manifests_node_of_slice(const struct bt_manifests *cluster, uint32_t index)
+{
+	const struct bt_manifests_object *object = &cluster->objects.items[index];
+	if (object->kind != BT_KIND_RESOURCE_SLICE) {
+		return BT_MANIFESTS_NONE;
+	}
+	const struct bt_resource_slice *slice = object->object->value;
+	return bt_manifests_find(cluster, BT_KIND_NODE, BT_STR(""), slice->spec.node_name);
 }
 
 struct bt_pod_owner bt_pod_owner_of(const struct bt_object_meta *pod)

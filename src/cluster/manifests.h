@@ -166,6 +166,10 @@ struct bt_str bt_manifests_deployment_of(
 	const struct bt_object_meta *pod, struct bt_str replica_set);
 /** Returns a copy of a pod with the name, namespace and uid that it has in the cluster. */
 struct bt_pod bt_manifests_pod(const struct bt_manifests_object *object);
+/** Like bt_manifests_pod, for a node, which also gets defaults. New members are in the arena. */
+struct bt_node bt_manifests_node(const struct bt_manifests_object *object, struct bt_arena *arena);
+/** Returns the index of the node of a ResourceSlice; BT_MANIFESTS_NONE: no node or no slice. */
+uint32_t bt_manifests_node_of_slice(const struct bt_manifests *cluster, uint32_t index);
 
 struct bt_pod_owner {
 	struct bt_str kind; /* "Deployment"; "" for a pod without a controller */

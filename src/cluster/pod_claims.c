@@ -27,9 +27,6 @@ static struct bt_object *without_users(
 			bt_claim_without_pod(&before, uid, &arena, &left);
 	}
 	if (has_changed) {
-		if (left.status.reserved_for.count == 0) {
-			bt_resource_claim_remove_finalizer(&left, &arena);
-		}
 		/* A claim without resourceVersion counts as newer than the scheduler's copy. */
 		left.metadata.resource_version = BT_STR("");
 		object = bt_object_create(BT_KIND_RESOURCE_CLAIM, &left);

@@ -61,22 +61,6 @@ struct loading {
 	struct bt_text_set missing_templates;
 };
 
-/**
- * Returns a copy of the node that is object `index` of the input, with the name and uid that the
- * cluster has for it, and with defaults. New members are in scratch.
- */
-static struct bt_node input_node(
-	const struct bt_manifests *cluster, uint32_t index, struct bt_arena *scratch)
-{
-	const struct bt_manifests_object *object = &cluster->objects.items[index];
-	struct bt_node node =
-		*(const struct bt_node *)bt_object_value(object->object, BT_KIND_NODE);
-	node.metadata.name = object->name;
-	node.metadata.uid = object->uid;
-	bt_node_default(&node, scratch);
-	return node;
-}
-
 /** Loads the nodes. left_out[i]: leave out the node that is object i; left_out NULL: load all. */
 static void load_nodes(struct bt_simulation *simulation, const bool *left_out)
 {
@@ -85,7 +69,8 @@ static void load_nodes(struct bt_simulation *simulation, const bool *left_out)
 	for (uint32_t i = 0; i < cluster->objects.count; i++) {
 		if (cluster->objects.items[i].kind == BT_KIND_NODE &&
 			(left_out == NULL || !left_out[i])) {
-			struct bt_node node = input_node(cluster, i, &scratch);
+			struct bt_node node =
+				bt_manifests_node(&cluster->objects.items[i], &scratch);
 			bt_state_add_node(simulation->engine->state, &node);
 			bt_arena_reset(&scratch);
 			simulation->node_count++;
@@ -350,20 +335,16 @@ int bt_simulation_remove_nodes(
 	for (uint32_t i = 0; i < cluster->objects.count && result == 0; i++) {
 		const struct bt_manifests_object *object = &cluster->objects.items[i];
 		if (object->kind == BT_KIND_NODE && (removed[i] || loads_anew)) {
-			struct bt_node node = input_node(cluster, i, &scratch);
+			struct bt_node node = bt_manifests_node(object, &scratch);
 			result = bt_state_remove_node(state, &node, err);
 			bt_arena_reset(&scratch);
 			simulation->node_count--;
-		} else if (object->kind == BT_KIND_RESOURCE_SLICE) {
-			const struct bt_resource_slice *slice =
-				bt_object_value(object->object, BT_KIND_RESOURCE_SLICE);
-			uint32_t node = bt_manifests_find(
-				cluster, BT_KIND_NODE, BT_STR(""), slice->spec.node_name);
-			if (node != BT_MANIFESTS_NONE && removed[node]) {
-				/* Remove the node's devices, too. */
-				(void)bt_object_store_delete(&state->objects,
-					BT_KIND_RESOURCE_SLICE, BT_STR(""), object->name);
-			}
+			continue;
+		}
+		uint32_t node = bt_manifests_node_of_slice(cluster, i);
+		if (node != BT_MANIFESTS_NONE && removed[node]) {
+			(void)bt_object_store_delete(
+				&state->objects, BT_KIND_RESOURCE_SLICE, BT_STR(""), object->name);
 		}
 	}
 	if (result == 0 && loads_anew) {
@@ -406,7 +387,8 @@ void bt_simulation_return_node(struct bt_simulation *simulation, uint32_t index)
 {
 	struct bt_state *state = simulation->engine->state;
 	struct bt_arena scratch = {0};
-	struct bt_node node = input_node(simulation->cluster, index, &scratch);
+	struct bt_node node =
+		bt_manifests_node(&simulation->cluster->objects.items[index], &scratch);
 	bt_state_add_node(state, &node);
 	bt_arena_finish(&scratch);
 	simulation->node_count++;

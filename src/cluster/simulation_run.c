@@ -550,8 +550,7 @@ struct bt_simulated_group *bt_simulation_groups(
 			continue;
 		}
 		struct bt_str namespace_ = entry->pod->metadata.namespace_;
-		uint64_t hash =
-			bt_hash_u64(bt_str_hash(entry->group_name), bt_str_hash(namespace_));
+		uint64_t hash = bt_hash_name(namespace_, entry->group_name);
 		uint32_t at = list.count;
 		BT_MAP_EACH (&map, hash, index) {
 			if (bt_str_equal(list.items[index].name, entry->group_name) &&

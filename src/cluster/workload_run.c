@@ -22,15 +22,10 @@
 #define OWNER_LABEL "berth.dev/owner"
 #define OWNER_VALUE "expansion"
 
-static uint64_t pod_name_hash(struct bt_str namespace_, struct bt_str name)
-{
-	return bt_hash_u64(bt_str_hash(name), bt_str_hash(namespace_));
-}
-
 static bool has_pod(
 	const struct bt_expansion *expansion, struct bt_str namespace_, struct bt_str name)
 {
-	uint64_t hash = pod_name_hash(namespace_, name);
+	uint64_t hash = bt_hash_name(namespace_, name);
 	if (bt_manifests_find(expansion->cluster, BT_KIND_POD, namespace_, name) !=
 		BT_MANIFESTS_NONE) {
 		return true;
@@ -355,7 +350,7 @@ static uint16_t take_pod(void *context, const struct bt_json_value *tree, bool r
 	}
 	struct bt_workload_pod entry = {.pod = pod, .owner = work->last_owner};
 	bt_vec_push(&expansion->pods, entry);
-	bt_map_insert(&expansion->names, pod_name_hash(pod->metadata.namespace_, *out_name),
+	bt_map_insert(&expansion->names, bt_hash_name(pod->metadata.namespace_, *out_name),
 		expansion->pods.count - 1);
 	return CODE_CREATED;
 }

@@ -354,6 +354,7 @@ bool bt_claim_without_pod(const struct bt_resource_claim *claim, struct bt_str p
 	}
 	if (out_claim->status.reserved_for.count == 0) {
 		out_claim->status = (struct bt_resource_claim_status){0};
+		bt_resource_claim_remove_finalizer(out_claim, arena);
 	}
 	return true;
 }

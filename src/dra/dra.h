@@ -436,8 +436,9 @@ bool bt_dra_trial_take_pod(struct bt_dra_trial *trial, struct bt_str pod_uid);
 void bt_dra_trial_end(struct bt_dra_trial *trial);
 
 /**
- * Make a copy of the claim without the pod; the new reservedFor is in the arena. If no other pod is
- * left, the copy has an empty status. Returns false if the claim is not reserved for the pod.
+ * Make a copy of the claim without the pod; new lists are in the arena. If no other pod is left,
+ * the copy has an empty status and no finalizer. Returns false if the claim is not reserved for the
+ * pod.
  */
 bool bt_claim_without_pod(const struct bt_resource_claim *claim, struct bt_str pod_uid,
 	struct bt_arena *arena, struct bt_resource_claim *out_claim);

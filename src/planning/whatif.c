@@ -241,13 +241,21 @@ void bt_whatif_sync_marks(struct bt_whatif *whatif)
 
 void bt_whatif_result(const struct bt_whatif *whatif, struct bt_manifests *out_cluster)
 {
+	const struct bt_whatif_mark *marks = whatif->marks.items;
 	bool *gone = BT_NEW_ARRAY(bool, whatif->marks.count);
+	struct bt_text_set left = {0}; /* uids of pods, which get new claims if created again */
 	for (uint32_t i = 0; i < whatif->marks.count; i++) {
-		gone[i] = whatif->marks.items[i].is_deleted;
+		const struct bt_manifests_object *object = &whatif->work.objects.items[i];
+		uint32_t node = bt_manifests_node_of_slice(&whatif->work, i);
+		gone[i] = marks[i].is_deleted ||
+			(node != BT_MANIFESTS_NONE && marks[node].is_deleted);
+		if (object->kind == BT_KIND_POD && marks[i].departure != BT_DEPARTURE_NONE) {
+			(void)bt_text_set_add(&left, object->uid); /* uids are unique */
+		}
 	}
-	bt_whatif_remove_slices(whatif, gone);
 	bt_manifests_copy(&whatif->work, gone, out_cluster);
-	bt_whatif_release_claims(whatif, out_cluster);
+	bt_pod_claims_release_all(out_cluster, &left);
+	bt_text_set_finish(&left);
 	bt_free(gone);
 }
 

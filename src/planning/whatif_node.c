@@ -5,9 +5,6 @@
 #include "api/types.h"
 #include "planning/reference.h"
 #include "planning/whatif_private.h"
-#include "cluster/pod_claims.h"
-
-/** --- devices and claims of changed nodes and pods --- */
 
 static const struct bt_resource_slice *slice_at(const struct bt_whatif *whatif, uint32_t index)
 {
@@ -16,8 +13,6 @@ static const struct bt_resource_slice *slice_at(const struct bt_whatif *whatif, 
 		? bt_object_value(object->object, BT_KIND_RESOURCE_SLICE)
 		: NULL;
 }
-
-/** --- new nodes --- */
 
 /** Objects of an existing node that are copied for each new node like it, as indexes. */
 struct copied {
@@ -66,36 +61,6 @@ static int add_slices(struct bt_whatif *whatif, const struct bt_whatif_change *c
 		result = bt_whatif_put(whatif, change, BT_KIND_RESOURCE_SLICE, &slice, err);
 	}
 	return result;
-}
-
-/** --- devices and claims after the changes --- */
-
-void bt_whatif_remove_slices(const struct bt_whatif *whatif, bool *gone)
-{
-	for (uint32_t i = 0; i < whatif->work.objects.count; i++) {
-		const struct bt_resource_slice *slice = slice_at(whatif, i);
-		uint32_t node = slice != NULL && slice->spec.node_name.length != 0
-			? bt_manifests_find(
-				  &whatif->work, BT_KIND_NODE, BT_STR(""), slice->spec.node_name)
-			: BT_MANIFESTS_NONE;
-		if (node != BT_MANIFESTS_NONE && whatif->marks.items[node].is_deleted) {
-			gone[i] = true;
-		}
-	}
-}
-
-void bt_whatif_release_claims(const struct bt_whatif *whatif, struct bt_manifests *cluster)
-{
-	struct bt_text_set uids = {0};
-	for (uint32_t i = 0; i < whatif->work.objects.count; i++) {
-		const struct bt_manifests_object *object = &whatif->work.objects.items[i];
-		if (object->kind == BT_KIND_POD &&
-			whatif->marks.items[i].departure != BT_DEPARTURE_NONE) {
-			(void)bt_text_set_add(&uids, object->uid); /* uids are unique */
-		}
-	}
-	bt_pod_claims_release_all(cluster, &uids);
-	bt_text_set_finish(&uids);
 }
 
 #define TAINT_UNSCHEDULABLE "node.kubernetes.io/unschedulable"

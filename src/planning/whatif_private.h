@@ -53,14 +53,6 @@ BT_MUST_USE int bt_whatif_change_nodes(
 BT_MUST_USE int bt_whatif_add_nodes(
 	struct bt_whatif *whatif, const struct bt_whatif_change *change, struct berth_error *err);
 
-/** Sets gone[i] for each ResourceSlice (index i in work) of a deleted node. */
-void bt_whatif_remove_slices(const struct bt_whatif *whatif, bool *gone);
-/**
- * Releases the claims of the pods that left their node (bt_pod_claims_release_all). Pods that are
- * created again get new claims. cluster: of the after side.
- */
-void bt_whatif_release_claims(const struct bt_whatif *whatif, struct bt_manifests *cluster);
-
 /** whatif_workload.c */
 /** Returns the index of the controller if its kind has replicas, else BT_MANIFESTS_NONE. */
 uint32_t bt_whatif_find_workload(const struct bt_whatif *whatif,

@@ -175,13 +175,9 @@ static int release_claim(struct bt_replay *replay, struct bt_object *claim, stru
 	if (!bt_claim_without_pod(claim_value(claim), pod_uid, &replay->arena, &value)) {
 		return 0;
 	}
-	if (value.status.reserved_for.count == 0) {
-		if (value.metadata.deletion_timestamp != NULL) {
-			return remove_claim(replay, claim, err);
-		}
-		bt_resource_claim_remove_finalizer(&value, &replay->arena);
-	}
-	return set_claim(replay, claim, &value, err);
+	return value.status.reserved_for.count == 0 && value.metadata.deletion_timestamp != NULL
+		? remove_claim(replay, claim, err)
+		: set_claim(replay, claim, &value, err);
 }
 
 /** Makes a copy of a deleted pod's claim for the pod that replaces it. */

@@ -71,12 +71,8 @@ static const struct bt_node *node_object(void *context, struct bt_str name)
 			BT_NEW_ARRAY(const struct bt_node *, objects->cluster->objects.count);
 	}
 	if (objects->nodes[index] == NULL) {
-		const struct bt_manifests_object *object = &objects->cluster->objects.items[index];
 		struct bt_node *node = BT_ARENA_NEW(&objects->arena, struct bt_node);
-		*node = *(const struct bt_node *)bt_object_value(object->object, BT_KIND_NODE);
-		node->metadata.name = object->name;
-		node->metadata.uid = object->uid;
-		bt_node_default(node, &objects->arena);
+		*node = bt_manifests_node(&objects->cluster->objects.items[index], &objects->arena);
 		objects->nodes[index] = node;
 	}
 	return objects->nodes[index];
