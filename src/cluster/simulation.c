@@ -5,6 +5,7 @@
 
 #include "api/defaulting.h"
 #include "api/identity.h"
+#include "api/storage.h"
 #include "api/text_template.h"
 #include "api/types.h"
 #include "base/text_set.h"
@@ -264,6 +265,93 @@ static int check_uids(const struct bt_simulation *simulation, struct berth_error
 	return result;
 }
 
+/** --- the other objects that plugins read --- */
+
+/** Returns the name of the default StorageClass; "": there is none. */
+static struct bt_str find_default_class(const struct bt_manifests *cluster)
+{
+	struct bt_default_class best = {.name = BT_STR_INIT("")};
+	for (uint32_t i = 0; i < cluster->objects.count; i++) {
+		const struct bt_object *object = cluster->objects.items[i].object;
+		const struct bt_str *mark = object->kind == BT_KIND_STORAGE_CLASS
+			? bt_str_map_find(&object->meta->annotations, BT_STR(BT_DEFAULT_CLASS))
+			: NULL;
+		if (mark != NULL) {
+			bt_default_class_offer(&best, object->meta->name, *mark,
+				&object->meta->creation_timestamp);
+		}
+	}
+	return best.name;
+}
+
+/**
+ * Adds an object to the state, together with what an API server and its controllers would have
+ * added to a manifest. value: changed. New members are in the arena, which is then reset.
+ */
+static void load_object(struct bt_state *state, enum bt_kind kind, void *value,
+	struct bt_str default_class, struct bt_arena *arena)
+{
+	if (kind == BT_KIND_NAMESPACE) {
+		struct bt_object_meta *meta = value;
+		meta->labels = bt_str_map_set(
+			&meta->labels, BT_STR("kubernetes.io/metadata.name"), &meta->name, arena);
+	} else if (kind == BT_KIND_PERSISTENT_VOLUME_CLAIM) {
+		struct bt_persistent_volume_claim *claim = value;
+		if (default_class.length != 0 && claim->spec.volume_name.length == 0 &&
+			bt_persistent_volume_claim_class(claim).data == NULL) {
+			claim->spec.storage_class_name = default_class;
+		}
+	} else if (kind == BT_KIND_RESOURCE_CLAIM) {
+		struct bt_resource_claim *claim = value;
+		bt_device_claim_default(&claim->spec.devices, arena);
+	} else if (kind == BT_KIND_STORAGE_CLASS) {
+		struct bt_storage_class *class = value;
+		if (class->volume_binding_mode.data == NULL) {
+			class->volume_binding_mode = BT_STR("Immediate");
+		}
+	}
+	bt_object_store_put(&state->objects, bt_object_create(kind, value));
+	bt_arena_reset(arena);
+}
+
+/**
+ * Loads the other objects that plugins read: services, volumes, claims, classes, owners of pods,
+ * the objects that the expansion made, and the namespaces that other objects name.
+ */
+static void load_others(struct bt_simulation *simulation)
+{
+	struct bt_manifests *cluster = simulation->cluster;
+	struct bt_state *state = simulation->engine->state;
+	struct bt_str default_class = find_default_class(cluster);
+	struct bt_text_set namespaces = {0};
+	struct bt_arena arena = {0};
+	for (uint32_t i = 0; i < cluster->objects.count; i++) {
+		const struct bt_manifests_object *object = &cluster->objects.items[i];
+		struct bt_str namespace_ = object->namespace_;
+		if (object->kind != BT_KIND_POD && object->kind != BT_KIND_NODE) {
+			struct bt_object_meta *copy = bt_object_copy_value(object->object, &arena);
+			copy->name = object->name;
+			copy->namespace_ = namespace_;
+			copy->uid = object->uid;
+			load_object(state, object->kind, copy, default_class, &arena);
+		}
+		if (namespace_.length != 0 && bt_text_set_add(&namespaces, namespace_) &&
+			bt_manifests_find(cluster, BT_KIND_NAMESPACE, BT_STR(""), namespace_) ==
+				BT_MANIFESTS_NONE) {
+			struct bt_namespace made = {.metadata.name = namespace_};
+			made.metadata.uid = bt_manifests_make_uid(cluster);
+			load_object(state, BT_KIND_NAMESPACE, &made, default_class, &arena);
+		}
+	}
+	for (uint32_t i = 0; i < simulation->expansion.made.count; i++) {
+		const struct bt_object *object = simulation->expansion.made.items[i];
+		load_object(state, object->kind, bt_object_copy_value(object, &arena),
+			default_class, &arena);
+	}
+	bt_text_set_finish(&namespaces);
+	bt_arena_finish(&arena);
+}
+
 int bt_simulation_load(struct bt_simulation *simulation, struct berth_error *err)
 {
 	struct loading loading = {.simulation = simulation};
@@ -272,8 +360,7 @@ int bt_simulation_load(struct bt_simulation *simulation, struct berth_error *err
 	int result = bt_expansion_run(&simulation->expansion, err);
 	if (result == 0) {
 		load_nodes(simulation, NULL);
-		bt_surroundings_load(
-			simulation->cluster, &simulation->expansion, simulation->engine->state);
+		load_others(simulation);
 		result = load_pods(&loading, err);
 	}
 	if (result == 0) {

@@ -216,16 +216,4 @@ void bt_simulation_run(struct bt_simulation *simulation, uint32_t count);
 uint32_t bt_simulation_position(const struct bt_simulation *simulation, const struct bt_pod *pod);
 /** Returns the slots of the nodes of the input, ascending by name; owned: bt_free. */
 uint32_t *bt_simulation_node_slots(const struct bt_simulation *simulation);
-
-/**
- * Loads the other objects that plugins read: services, volumes, claims, classes, owners of pods.
- * Also adds what an API server and its controllers would have added to manifests: namespaces of
- * pods, with their name as a label; objects that the expansion made; the default storage class of
- * claims; immediate binding of storage classes without a binding mode; the number of devices of a
- * ResourceClaim.
- */
-
-/** Call it after the expansion and before objects are released. */
-void bt_surroundings_load(
-	struct bt_manifests *cluster, const struct bt_expansion *expansion, struct bt_state *state);
 #endif
