@@ -8,7 +8,7 @@
 #include "bench/bench_living.h"
 #include "bench/bench_perf.h"
 #include "bench/bench_template.h"
-#include "cluster/claim_maker.h"
+#include "cluster/pod_claims.h"
 
 /** A churn operation: creates and deletes objects while pods are placed. */
 struct bt_perf_churn {

@@ -9,7 +9,6 @@
 #include "api/text_template.h"
 #include "api/types.h"
 #include "base/text_set.h"
-#include "cluster/pod_claims.h"
 
 const char *bt_fate_name(enum bt_fate fate)
 {
@@ -203,20 +202,18 @@ static int load_pod(struct loading *loading, const struct bt_pod *pod, uint32_t 
 
 static int load_input_pod(struct loading *loading, uint32_t index, struct berth_error *err)
 {
-	struct bt_manifests *cluster = loading->simulation->cluster;
+	struct bt_simulation *simulation = loading->simulation;
+	const uint32_t *extras = simulation->expansion.extras;
 	struct bt_pod pod;
-	if (!bt_expansion_input_pod(&loading->simulation->expansion, index, &pod)) {
+	if (!bt_expansion_input_pod(&simulation->expansion, index, &pod)) {
 		return 0;
 	}
-	const uint32_t *extras = loading->simulation->extras_wanted;
-	bool is_extra = extras != NULL && extras[index] != 0;
-	int result = load_pod(loading, &pod, index, is_extra, err);
+	int result = load_pod(loading, &pod, index, extras != NULL && extras[index] != 0, err);
 	if (result < 0) {
-		return bt_manifests_wrap(cluster, index, result, err);
+		return bt_manifests_wrap(simulation->cluster, index, result, err);
 	}
-	if (!loading->simulation->keep_bound &&
-		(bt_pod_is_assigned(&pod) || bt_pod_is_terminal(&pod))) {
-		bt_manifests_release(cluster, index);
+	if (!simulation->keep_bound && (bt_pod_is_assigned(&pod) || bt_pod_is_terminal(&pod))) {
+		bt_manifests_release(simulation->cluster, index);
 	}
 	return 0;
 }
@@ -355,7 +352,6 @@ static void load_others(struct bt_simulation *simulation)
 int bt_simulation_load(struct bt_simulation *simulation, struct berth_error *err)
 {
 	struct loading loading = {.simulation = simulation};
-	simulation->expansion.extras = simulation->extras_wanted;
 	simulation->expansion.gates = &simulation->engine->config->gates;
 	int result = bt_expansion_run(&simulation->expansion, err);
 	if (result == 0) {

@@ -15,7 +15,7 @@
  * ends as BT_FATE_UNSCHEDULABLE. Without preempt, preemption only nominates.
  */
 #include "api/pod_common.h"
-#include "cluster/claim_maker.h"
+#include "cluster/pod_claims.h"
 #include "cluster/workload.h"
 #include "sched/scheduler.h"
 #include "state/state.h"
@@ -103,20 +103,14 @@ struct bt_simulated_group {
 struct bt_simulation {
 	struct bt_manifests *cluster; /* borrowed */
 	struct bt_scheduler *scheduler;
-	struct bt_engine *engine; /* of the scheduler */
-	struct bt_expansion expansion;
+	struct bt_engine *engine;      /* of the scheduler */
+	struct bt_expansion expansion; /* set its member extras before loading */
 	struct bt_claim_maker *claims; /* for pods to be placed */
 	struct bt_arena arena;
 	BT_VEC(struct bt_simulated_pod) pods;           /* after loading: in queue order */
 	BT_VEC(struct bt_simulated_eviction) evictions; /* in the order they happened */
-	/**
-	 * By object index, set before loading: how many extra pods to make for a workload
-	 * (bt_expansion.extras), and 1 for unassigned pods of the input that are extra pods
-	 * themselves. NULL: none. Borrowed.
-	 */
-	const uint32_t *extras_wanted;
-	BT_VEC(struct bt_simulated_extra) extras; /* in input order */
-	bool preempt;                             /* preemption evicts pods; set before loading */
+	BT_VEC(struct bt_simulated_extra) extras;       /* in input order */
+	bool preempt;         /* preemption evicts pods; set before loading */
 	bool keep_bound;      /* loading does not release bound pods; set before loading */
 	bool stays_open;      /* loading ends with bt_simulation_close; set before loading */
 	struct bt_map by_uid; /* uid -> index in pods */

@@ -7,7 +7,6 @@
 #include "api/selector.h"
 #include "base/alloc.h"
 #include "base/nanoseconds.h"
-#include "cluster/pod_claims.h"
 #include "cluster/simulation.h"
 #include "state/pod_groups.h"
 

@@ -55,7 +55,8 @@ struct bt_expansion {
 	struct bt_map names; /* of pods: "namespace/name" */
 	/**
 	 * By object index: how many extra pods a Deployment, ReplicaSet, ReplicationController or
-	 * StatefulSet makes, even if it is paused or its pods exist. NULL: no extra pods. Borrowed.
+	 * StatefulSet makes, even if it is paused or its pods exist; in a simulation also 1 for an
+	 * unassigned pod that is an extra pod itself. NULL: no extra pods. Borrowed.
 	 */
 	const uint32_t *extras;
 	const struct bt_gates *gates; /* of the controllers; NULL: the defaults. Borrowed. */

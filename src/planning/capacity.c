@@ -671,7 +671,7 @@ static int run(struct bt_capacity_session *session, uint32_t own_pods, struct be
 		return result;
 	}
 	session->engine = session->simulation.engine;
-	session->simulation.extras_wanted = session->extras;
+	session->simulation.expansion.extras = session->extras;
 	result = bt_simulation_load(&session->simulation, err);
 	if (result == 0) {
 		result = run_loaded(session, err);

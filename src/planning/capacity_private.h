@@ -37,7 +37,7 @@ struct bt_capacity_session {
 	struct bt_manifests cluster;
 	struct bt_simulation simulation;
 	struct bt_engine *engine; /* owned by the simulation */
-	uint32_t *extras; /* extra pods to make, by object index (bt_simulation.extras_wanted) */
+	uint32_t *extras;         /* extra pods to make, by object index (bt_expansion.extras) */
 	struct bt_capacity_runner *runners;
 	uint32_t *slots;            /* slot of each node, by index in answer->nodes */
 	uint32_t *node_of_slot;     /* index in answer->nodes, by slot */

@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "api/defaulting.h"
 #include "api/identity.h"
 #include "base/printable.h"
 #include "cli/command.h"
 #include "cli/explain/explain_all.h"
 #include "cli/explain/explain_report.h"
-#include "cluster/pod_claims.h"
 #include "cluster/simulation.h"
 #include "state/pod_groups.h"
 
