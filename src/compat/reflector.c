@@ -4,9 +4,8 @@
 #include "api/object.h"
 #include "api/pod.h"
 #include "base/alloc.h"
-#include "base/map.h"
-#include "base/vec.h"
 #include "lib/convert.h"
+#include "state/object_store.h"
 
 #define SECOND INT64_C(1000000000)
 #define BACKOFF_FIRST_NS (SECOND / 10 * 8)
@@ -14,33 +13,19 @@
 #define BACKOFF_RESET_NS (120 * SECOND)
 #define PAGE_LIMIT 500
 
-struct item {
-	struct bt_object *object; /* reference held */
-	uint64_t seen;            /* list_count of the newest list that contained the object */
-};
-
 struct berth_reflector {
 	struct berth_cache *cache;
 	enum bt_kind kind;
-	BT_VEC(struct item) items; /* the objects that the server has, as far as known */
-	struct bt_map index;       /* hash of namespace and name -> index in items */
-	uint64_t list_count;
-	struct bt_strbuf version; /* last resourceVersion received */
-	bool unavailable;         /* the server refused a list at `version` */
-	bool paginated;           /* the server splits lists at version "0" into pages */
-	bool is_watching;         /* the next step is a watch, not a list */
-	bool takes_version;       /* an ADDED event also sets `version` */
-	bool had_event;           /* the current watch has delivered an event */
-	int64_t backoff_ns;       /* duration of the next backoff; 0: the initial duration */
-	int64_t backoff_at_ns;    /* time of the last backoff */
+	struct bt_object_store objects; /* the objects that the server has, as far as known */
+	struct bt_strbuf version;       /* last resourceVersion received */
+	bool unavailable;               /* the server refused a list at `version` */
+	bool paginated;                 /* the server splits lists at version "0" into pages */
+	bool is_watching;               /* the next step is a watch, not a list */
+	bool takes_version;             /* an ADDED event also sets `version` */
+	bool had_event;                 /* the current watch has delivered an event */
+	int64_t backoff_ns;             /* duration of the next backoff; 0: the initial duration */
+	int64_t backoff_at_ns;          /* time of the last backoff */
 };
-
-static uint64_t hash_of(const struct berth_reflector *reflector, uint32_t place)
-{
-	const struct bt_object_meta *meta = reflector->items.items[place].object->meta;
-
-	return bt_hash_name(meta->namespace_, meta->name);
-}
 
 struct berth_reflector *berth_reflector_create(
 	struct berth_cache *cache, enum berth_reflector_resource resource)
@@ -49,6 +34,7 @@ struct berth_reflector *berth_reflector_create(
 
 	reflector->cache = cache;
 	reflector->kind = resource == BERTH_REFLECTOR_PODS ? BT_KIND_POD : BT_KIND_NODE;
+	bt_object_store_init(&reflector->objects);
 	return reflector;
 }
 
@@ -57,29 +43,15 @@ void berth_reflector_destroy(struct berth_reflector *reflector)
 	if (reflector == NULL) {
 		return;
 	}
-	for (uint32_t i = 0; i < reflector->items.count; i++) {
-		bt_object_release(reflector->items.items[i].object);
-	}
-	bt_vec_finish(&reflector->items);
-	bt_map_finish(&reflector->index);
+	bt_object_store_finish(&reflector->objects);
 	bt_strbuf_finish(&reflector->version);
 	bt_free(reflector);
 }
 
-/** Returns the index of the item with this name; BT_MAP_NONE: there is no item. */
-static uint32_t find(
-	const struct berth_reflector *reflector, struct bt_str namespace_, struct bt_str name)
+static struct bt_object *find(const struct berth_reflector *reflector,
+	const struct bt_object_store *objects, const struct bt_object_meta *meta)
 {
-	uint64_t hash = bt_hash_name(namespace_, name);
-
-	BT_MAP_EACH (&reflector->index, hash, place) {
-		const struct bt_object_meta *meta = reflector->items.items[place].object->meta;
-
-		if (bt_str_equal(meta->name, name) && bt_str_equal(meta->namespace_, namespace_)) {
-			return place;
-		}
-	}
-	return BT_MAP_NONE;
+	return bt_object_store_find_object(objects, reflector->kind, meta->namespace_, meta->name);
 }
 
 /**
@@ -153,47 +125,6 @@ static int change(struct berth_reflector *reflector, struct bt_object *before,
 		: berth_cache_update_node(cache, old_node, berth_object_of(after), err);
 }
 
-static int put_object(
-	struct berth_reflector *reflector, struct bt_object *object, struct berth_error *err)
-{
-	uint32_t place = find(reflector, object->meta->namespace_, object->meta->name);
-	struct item item = {bt_object_share(object), reflector->list_count};
-	struct bt_object *before = NULL;
-
-	if (place == BT_MAP_NONE) {
-		bt_vec_push(&reflector->items, item);
-		place = reflector->items.count - 1;
-		bt_map_insert(&reflector->index, hash_of(reflector, place), place);
-	} else {
-		before = reflector->items.items[place].object;
-		reflector->items.items[place] = item;
-	}
-	int result = change(reflector, before, object, err);
-	bt_object_release(before);
-	return result;
-}
-
-static int delete_at(struct berth_reflector *reflector, uint32_t place, struct berth_error *err)
-{
-	/* `before` takes over the reference of the item. */
-	struct bt_object *before = reflector->items.items[place].object;
-	uint32_t last = reflector->items.count - 1;
-
-	(void)bt_map_remove(&reflector->index, hash_of(reflector, place), place);
-	if (place != last) {
-		(void)bt_map_remove(&reflector->index, hash_of(reflector, last), last);
-	}
-	bt_vec_remove_swap(&reflector->items, place);
-	if (place != last) {
-		bt_map_insert(&reflector->index, hash_of(reflector, place), place);
-	}
-
-	int result = change(reflector, before, NULL, err);
-
-	bt_object_release(before);
-	return result;
-}
-
 static bool is_any_version(struct bt_str version)
 {
 	return version.length == 0 || bt_str_equal_c(version, "0");
@@ -248,20 +179,28 @@ int berth_reflector_replace(struct berth_reflector *reflector, struct berth_obje
 	if (paged && bt_str_equal_c(berth_reflector_resource_version(reflector), "0")) {
 		reflector->paginated = true;
 	}
-	reflector->list_count++;
+	struct bt_object_store before = reflector->objects;
+	const struct bt_object_meta *meta;
+	uint32_t cursor = 0;
+
+	bt_object_store_init(&reflector->objects);
 	for (uint32_t i = 0; i < count; i++) {
-		keep_first_error(&result, put_object(reflector, bt_object_of(objects[i]), &fresh),
-			err, &fresh);
+		struct bt_object *object = bt_object_of(objects[i]);
+		struct bt_object *known = find(reflector, &reflector->objects, object->meta);
+
+		known = known != NULL ? known : find(reflector, &before, object->meta);
+		keep_first_error(&result, change(reflector, known, object, &fresh), err, &fresh);
+		bt_object_store_put(&reflector->objects, bt_object_share(object));
 	}
-	/*
-	 * Go backwards: a removal moves the last item to the free place, and the last item was
-	 * visited already.
-	 */
-	for (uint32_t i = reflector->items.count; i-- > 0;) {
-		if (reflector->items.items[i].seen != reflector->list_count) {
-			keep_first_error(&result, delete_at(reflector, i, &fresh), err, &fresh);
+	while ((meta = bt_object_store_next(
+			&before, reflector->kind, (struct bt_str){NULL, 0}, &cursor)) != NULL) {
+		if (find(reflector, &reflector->objects, meta) == NULL) {
+			keep_first_error(&result,
+				change(reflector, find(reflector, &before, meta), NULL, &fresh),
+				err, &fresh);
 		}
 	}
+	bt_object_store_finish(&before);
 	bt_strbuf_set(&reflector->version, resource_version);
 	reflector->unavailable = false;
 	reflector->is_watching = true;
@@ -279,7 +218,7 @@ int berth_reflector_event(struct berth_reflector *reflector, enum berth_watch_ev
 		return result;
 	}
 	const struct bt_object_meta *meta = bt_object_of(object)->meta;
-	uint32_t place = find(reflector, meta->namespace_, meta->name);
+	struct bt_object *known = find(reflector, &reflector->objects, meta);
 	reflector->had_event = true;
 	/*
 	 * A watch at version "0" begins with ADDED events for the existing objects. They are not in
@@ -292,13 +231,20 @@ int berth_reflector_event(struct berth_reflector *reflector, enum berth_watch_ev
 	switch (type) {
 	case BERTH_WATCH_ADDED:
 	case BERTH_WATCH_MODIFIED:
-		return put_object(reflector, bt_object_of(object), err);
+		result = change(reflector, known, bt_object_of(object), err);
+		bt_object_store_put(&reflector->objects, bt_object_share(bt_object_of(object)));
+		break;
 	case BERTH_WATCH_DELETED:
-		return place != BT_MAP_NONE ? delete_at(reflector, place, err) : BERTH_OK;
+		if (known != NULL) {
+			result = change(reflector, known, NULL, err);
+			(void)bt_object_store_delete(
+				&reflector->objects, reflector->kind, meta->namespace_, meta->name);
+		}
+		break;
 	case BERTH_WATCH_BOOKMARK:
 		break;
 	}
-	return BERTH_OK;
+	return result;
 }
 
 void berth_reflector_watch_ended(struct berth_reflector *reflector, int64_t lasted_ns)
@@ -345,13 +291,12 @@ int64_t berth_reflector_backoff_ns(struct berth_reflector *reflector, int64_t no
 
 uint32_t berth_reflector_count(const struct berth_reflector *reflector)
 {
-	return reflector->items.count;
+	return bt_object_store_count(&reflector->objects, reflector->kind);
 }
 
 struct berth_object *berth_reflector_find(const struct berth_reflector *reflector,
 	struct berth_str object_namespace, struct berth_str name)
 {
-	uint32_t place = find(reflector, object_namespace, name);
-
-	return place != BT_MAP_NONE ? berth_object_of(reflector->items.items[place].object) : NULL;
+	return berth_object_of(bt_object_store_find_object(
+		&reflector->objects, reflector->kind, object_namespace, name));
 }
