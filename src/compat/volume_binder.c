@@ -448,94 +448,41 @@ static int bind_pod_volumes(struct berth_volume_binder *binder, const struct ber
 	return result;
 }
 
-/**
- * The node affinity of a volume as stored (plain) and after translation to CSI (translated). The
- * translated affinity applies to nodes that list the volume's in-tree plugin as migrated. Spec: 07
- * section 16.2.
- */
-struct affinities {
-	enum bt_in_tree_driver driver; /* BT_IN_TREE__COUNT: not migrated, `translated` is unused */
-	struct bt_volume_affinity plain;
-	struct bt_volume_affinity translated;
-};
-
-/** Reads the affinities of a volume. Returns false if the translation to CSI fails. */
-static bool read_affinities(const struct bt_persistent_volume *volume, struct bt_arena *arena,
-	struct affinities *out_affinities)
-{
-	const struct bt_volume_node_affinity *affinity = volume->spec.node_affinity;
-	enum bt_in_tree_driver driver = bt_in_tree_of_volume(volume);
-	struct bt_str volume_handle;
-
-	out_affinities->plain =
-		bt_volume_affinity_parse(affinity != NULL ? affinity->required : NULL, arena);
-	out_affinities->driver = BT_IN_TREE__COUNT;
-	if (driver != BT_IN_TREE__COUNT && bt_in_tree_is_migrated(driver)) {
-		if (bt_in_tree_volume_handle(volume, arena, &volume_handle, NULL) != 0) {
-			return false;
-		}
-		out_affinities->driver = driver;
-		out_affinities->translated =
-			bt_volume_affinity_parse(bt_in_tree_node_affinity(volume, arena), arena);
-	}
-	return true;
-}
-
-static bool accepts_volume(const struct affinities *affinities, const struct bt_csi_node *csi_node,
-	const struct bt_str_map *labels)
-{
-	bool translated = affinities->driver != BT_IN_TREE__COUNT &&
-		bt_csi_node_lists_migrated(csi_node, affinities->driver);
-
-	return bt_volume_affinity_matches(
-		translated ? &affinities->translated : &affinities->plain, labels);
-}
-
 static void get_eligible_nodes(struct berth_volume_binder *binder,
 	const struct berth_pvc_list *bound_claims, struct berth_arena *arena,
 	struct berth_pre_filter_result *out_nodes)
 {
 	struct bt_lib_binder *own = own_of(binder);
 	struct bt_arena *memory = bt_arena_of(arena);
-	struct affinities *all = BT_ARENA_NEW_ARRAY(memory, struct affinities, bound_claims->count);
+	const struct bt_state *state = own->handle->state;
+	struct bt_pod_volume_claims claims = {.bound = bt_lib_claim_list(bound_claims, memory)};
+	struct bt_str *names = BT_ARENA_NEW_ARRAY(memory, struct bt_str, state->snapshot.count);
 	uint32_t count = 0;
 
 	*out_nodes = (struct berth_pre_filter_result){0};
-	for (uint32_t i = 0; i < bound_claims->count; i++) {
-		const struct bt_persistent_volume *volume =
-			bt_assume_cache_find(&bt_real_binder_of(own->inside)->volumes, BT_STR(""),
-				bt_const_pvc_of(bound_claims->items[i])->spec.volume_name);
-
-		if (volume == NULL || !read_affinities(volume, memory, &all[count])) {
+	for (uint32_t i = 0; i < claims.bound.count; i++) {
+		if (bt_assume_cache_find(&bt_real_binder_of(own->inside)->volumes, BT_STR(""),
+			    claims.bound.items[i]->spec.volume_name) == NULL) {
 			return;
 		}
-		count += all[count].plain.restricted ||
-			(all[count].driver != BT_IN_TREE__COUNT &&
-				all[count].translated.restricted);
 	}
-	if (count != 0) {
-		const struct bt_state *state = own->handle->state;
-		struct bt_str *names =
-			BT_ARENA_NEW_ARRAY(memory, struct bt_str, state->snapshot.count);
+	for (uint32_t i = 0; i < state->snapshot.count; i++) {
+		struct bt_pod_volumes *volumes = NULL;
+		struct bt_node_info node;
+		uint32_t conflicts = 0;
 
-		out_nodes->restricted = true;
-		out_nodes->names = names;
-		for (uint32_t i = 0; i < state->snapshot.count; i++) {
-			uint32_t slot = bt_snapshot_list(&state->snapshot)[i];
-			struct bt_str name = bt_node_table_name(&state->nodes, slot);
-			const struct bt_csi_node *csi_node =
-				bt_find_csi_node(own->own_handle.state, name);
-			uint32_t passed = 0;
-
-			while (passed < count &&
-				accepts_volume(
-					&all[passed], csi_node, &state->nodes.rows[slot].labels)) {
-				passed++;
-			}
-			if (passed == count) {
-				names[out_nodes->count++] = bt_arena_str(memory, name);
-			}
+		/* The binder does not read the pod. */
+		bt_node_info_init(&node, state, bt_snapshot_list(&state->snapshot)[i]);
+		if (own->inside->ops->find_pod_volumes(own->inside, NULL, &claims, &node, memory,
+			    &volumes, &conflicts, NULL) != BERTH_OK) {
+			return;
 		}
+		if (conflicts == 0) {
+			names[count++] = bt_arena_str(memory, bt_node_info_name(&node));
+		}
+	}
+	if (count < state->snapshot.count) {
+		*out_nodes = (struct berth_pre_filter_result){true, count, names};
 	}
 }
 

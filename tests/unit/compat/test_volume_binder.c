@@ -248,12 +248,15 @@ START_TEST(test_volume_binder__eligible_nodes_are_those_without_conflict)
 	cluster_put(volumes.engine, BOUND_CLAIM("bound", "1", "late", "b"));
 	cluster_put(volumes.engine, BOUND_CLAIM("free", "1", "late", "free"));
 	cluster_put(volumes.engine, BOUND_CLAIM("gone", "1", "late", "nowhere"));
+	cluster_put(volumes.engine, VOLUME("w", "1", "late", "2Gi", ON_NODE("n1','n2")));
+	cluster_put(volumes.engine, BOUND_CLAIM("wide", "1", "late", "w"));
 	struct berth_volume_binder *binder =
 		berth_volume_binder_create(volumes.handle, NULL, NULL, NULL);
 	struct berth_pod_info *pods[] = {
 		volumes_pod(&volumes, "a", POD_VOLUME("bound") "," POD_VOLUME("free")),
 		volumes_pod(&volumes, "b", POD_VOLUME("free")),
 		volumes_pod(&volumes, "c", POD_VOLUME("bound") "," POD_VOLUME("gone")),
+		volumes_pod(&volumes, "e", POD_VOLUME("wide")),
 	};
 	struct berth_pod_volume_claims claims = claims_of(&volumes, binder, pods[0]);
 
@@ -261,13 +264,13 @@ START_TEST(test_volume_binder__eligible_nodes_are_those_without_conflict)
 	ck_assert(nodes.restricted);
 	ck_assert_uint_eq(nodes.count, 1);
 	cluster_expect(nodes.names[0], "n1");
-	for (uint32_t i = 1; i < 3; i++) {
+	for (uint32_t i = 1; i < 4; i++) {
 		claims = claims_of(&volumes, binder, pods[i]);
 		berth_volume_binder_get_eligible_nodes(
 			binder, &claims.bound, volumes.arena, &nodes);
 		ck_assert(!nodes.restricted);
 	}
-	for (uint32_t i = 0; i < 3; i++) {
+	for (uint32_t i = 0; i < 4; i++) {
 		berth_framework_pod_destroy(pods[i]);
 	}
 	berth_volume_binder_destroy(binder);
