@@ -206,22 +206,18 @@ static void copy_handle(struct bt_lib_binder *binder)
 	}
 }
 
-const struct bt_lib_conflict bt_lib_conflicts[BERTH_CONFLICT_REASONS_MAX] = {
-	{BERTH_CONFLICT_REASON_NODE_CONFLICT, BT_VOLUME_CONFLICT_NODE,
-		BT_REASON_VOLUME_NODE_CONFLICT},
-	{BERTH_CONFLICT_REASON_BIND_CONFLICT, BT_VOLUME_CONFLICT_BIND,
-		BT_REASON_VOLUME_BIND_CONFLICT},
-	{BERTH_CONFLICT_REASON_NOT_ENOUGH_SPACE, BT_VOLUME_CONFLICT_SPACE,
-		BT_REASON_VOLUME_NOT_ENOUGH_SPACE},
-	{BERTH_CONFLICT_REASON_PV_NOT_EXIST, BT_VOLUME_CONFLICT_NOT_EXIST,
-		BT_REASON_VOLUME_NOT_EXIST},
+const enum berth_conflict_reason bt_lib_conflicts[BT_VOLUME_CONFLICTS] = {
+	BERTH_CONFLICT_REASON_NODE_CONFLICT,
+	BERTH_CONFLICT_REASON_BIND_CONFLICT,
+	BERTH_CONFLICT_REASON_NOT_ENOUGH_SPACE,
+	BERTH_CONFLICT_REASON_PV_NOT_EXIST,
 };
 
 const char *berth_conflict_reason_text(enum berth_conflict_reason reason)
 {
-	for (uint32_t i = 0; i < BERTH_CONFLICT_REASONS_MAX; i++) {
-		if (bt_lib_conflicts[i].reason == reason) {
-			return bt_reason_texts[bt_lib_conflicts[i].text].data;
+	for (uint32_t i = 0; i < BT_VOLUME_CONFLICTS; i++) {
+		if (bt_lib_conflicts[i] == reason) {
+			return bt_reason_texts[bt_volume_conflict_reasons[i]].data;
 		}
 	}
 	return "";
@@ -369,9 +365,9 @@ static int find_pod_volumes(struct berth_volume_binder *binder, const struct ber
 	*out_volumes = NULL;
 	struct berth_conflict_reasons reasons = {.count = 0};
 
-	for (uint32_t i = 0; i < BERTH_CONFLICT_REASONS_MAX; i++) {
-		if ((conflicts & (uint32_t)bt_lib_conflicts[i].conflict) != 0) {
-			reasons.items[reasons.count++] = bt_lib_conflicts[i].reason;
+	for (uint32_t i = 0; i < BT_VOLUME_CONFLICTS; i++) {
+		if ((conflicts >> i & 1) != 0) {
+			reasons.items[reasons.count++] = bt_lib_conflicts[i];
 		}
 	}
 	*out_reasons = reasons;

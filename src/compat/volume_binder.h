@@ -19,15 +19,8 @@ struct bt_lib_binder {
 	struct bt_volume_binder *inside;
 };
 
-/** The three forms of one conflict: public reason, flag of the plugin, and reason of a status. */
-struct bt_lib_conflict {
-	enum berth_conflict_reason reason;
-	enum bt_volume_conflict conflict;
-	enum bt_reason text;
-};
-
-/** In the order in which a binder reports the reasons: spec 07 section 7.1. */
-extern const struct bt_lib_conflict bt_lib_conflicts[BERTH_CONFLICT_REASONS_MAX];
+/** The public form of each conflict, by bit of enum bt_volume_conflict. */
+extern const enum berth_conflict_reason bt_lib_conflicts[BT_VOLUME_CONFLICTS];
 
 /**
  * Creates a binder that the in-tree plugin can use and that calls the public binder **outside. The

@@ -163,9 +163,9 @@ static int find_pod_volumes(struct bt_volume_binder *binder, const struct bt_pod
 	}
 	*out_conflicts = 0;
 	for (uint32_t i = 0; i < reasons.count && i < BERTH_CONFLICT_REASONS_MAX; i++) {
-		for (uint32_t k = 0; k < BERTH_CONFLICT_REASONS_MAX; k++) {
-			if (bt_lib_conflicts[k].reason == reasons.items[i]) {
-				*out_conflicts |= (uint32_t)bt_lib_conflicts[k].conflict;
+		for (uint32_t k = 0; k < BT_VOLUME_CONFLICTS; k++) {
+			if (bt_lib_conflicts[k] == reasons.items[i]) {
+				*out_conflicts |= UINT32_C(1) << k;
 			}
 		}
 	}

@@ -75,6 +75,9 @@ enum bt_volume_conflict {
 	BT_VOLUME_CONFLICT_SPACE = 4,
 	BT_VOLUME_CONFLICT_NOT_EXIST = 8,
 };
+/** Number of conflicts, and their reasons in statuses, by bit. */
+#define BT_VOLUME_CONFLICTS 4
+extern const enum bt_reason bt_volume_conflict_reasons[BT_VOLUME_CONFLICTS];
 
 /** Label values of the metric volume_scheduling_stage_error_total. */
 enum bt_volume_stage {

@@ -381,6 +381,14 @@ static void count_failure(const struct volume_binding_plugin *instance, const ch
 		bt_handle_metrics(instance->base.handle), BT_FAMILY_VOLUME_STAGE_ERRORS, stage);
 }
 
+/* In the order of spec 07 section 7.1. */
+const enum bt_reason bt_volume_conflict_reasons[BT_VOLUME_CONFLICTS] = {
+	BT_REASON_VOLUME_NODE_CONFLICT,
+	BT_REASON_VOLUME_BIND_CONFLICT,
+	BT_REASON_VOLUME_NOT_ENOUGH_SPACE,
+	BT_REASON_VOLUME_NOT_EXIST,
+};
+
 static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, const struct bt_node_info *node)
 {
@@ -399,28 +407,20 @@ static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *
 		return bt_status_from_error(cycle->arena, &err);
 	}
 	if (conflicts != 0) {
-		/* Append the reasons in the order of spec 07 section 7.1. */
-		static const struct {
-			uint32_t conflict;
-			enum bt_reason reason;
-		} reasons[] = {
-			{BT_VOLUME_CONFLICT_NODE, BT_REASON_VOLUME_NODE_CONFLICT},
-			{BT_VOLUME_CONFLICT_BIND, BT_REASON_VOLUME_BIND_CONFLICT},
-			{BT_VOLUME_CONFLICT_SPACE, BT_REASON_VOLUME_NOT_ENOUGH_SPACE},
-			{BT_VOLUME_CONFLICT_NOT_EXIST, BT_REASON_VOLUME_NOT_EXIST},
-		};
 		struct bt_status status = {0};
 
-		for (size_t i = 0; i < BT_ARRAY_LENGTH(reasons); i++) {
-			if ((conflicts & reasons[i].conflict) == 0) {
+		for (uint32_t i = 0; i < BT_VOLUME_CONFLICTS; i++) {
+			enum bt_reason reason = bt_volume_conflict_reasons[i];
+
+			if ((conflicts >> i & 1) == 0) {
 				continue;
 			}
 			if (status.reason_count == 0) {
-				status = bt_status_reason(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE,
-					reasons[i].reason);
+				status = bt_status_reason(
+					BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, reason);
 			} else {
 				bt_status_append_reason(
-					&status, cycle->arena, bt_reason_texts[reasons[i].reason]);
+					&status, cycle->arena, bt_reason_texts[reason]);
 			}
 		}
 		return status;
