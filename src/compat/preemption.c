@@ -70,23 +70,18 @@ struct dry_run {
  * the node and the cycle state, so it is given copies.
  */
 static struct bt_status select_victims(
-	struct dry_run *run, const struct berth_node_info *node, struct berth_victims *out_victims)
+	struct dry_run *run, const struct bt_node_info *node, struct berth_victims *out_victims)
 {
 	const struct bt_handle *handle = bt_lib_evaluator(run->preemption)->handle;
-	struct bt_node_info buffer;
 	struct bt_node_info copy;
 	struct bt_cycle_state clone;
-	const struct bt_node_info *view = bt_lib_node_view(handle, node, &buffer);
 
-	if (view == NULL) {
-		return bt_lib_unknown_node(run->cycle->arena, berth_node_info_name(node));
-	}
 	if (run->preemption->ops->select_victims_on_node == NULL) {
 		return berth_preemption_select_victims_on_node(run->preemption,
-			berth_cycle_state_of(run->cycle), run->pod, berth_const_node_info_of(view),
+			berth_cycle_state_of(run->cycle), run->pod, berth_const_node_info_of(node),
 			run->pdbs, run->pdb_count, out_victims);
 	}
-	bt_node_info_copy(&copy, view, run->cycle->arena);
+	bt_node_info_copy(&copy, node, run->cycle->arena);
 	bt_framework_clone_cycle(handle->framework, run->cycle, &clone);
 	struct bt_status status = run->preemption->ops->select_victims_on_node(run->preemption,
 		berth_cycle_state_of(&clone), run->pod, berth_const_node_info_of(&copy), run->pdbs,
@@ -97,13 +92,18 @@ static struct bt_status select_victims(
 
 static void evaluate_node(struct dry_run *run, const struct berth_node_info *node)
 {
+	const struct bt_evaluator *evaluator = bt_lib_evaluator(run->preemption);
+	struct bt_arena *arena = run->cycle->arena;
+	struct bt_str name = berth_node_info_name(node);
 	struct berth_victims victims = {0};
-	struct bt_status status = select_victims(run, node, &victims);
+	struct bt_node_info buffer;
+	const struct bt_node_info *view = bt_lib_node_view(evaluator->handle, node, &buffer);
+	struct bt_status status = view != NULL ? select_victims(run, view, &victims)
+					       : bt_lib_unknown_node(arena, name);
 
 	if (bt_status_is_success(&status) && victims.pod_count != 0) {
 		/* Keep the candidate in `clean` or `violating`, unless that list is full. */
-		struct berth_preemption_candidate candidate = {
-			.name = berth_node_info_name(node), .victims = victims};
+		struct berth_preemption_candidate candidate = {.name = name, .victims = victims};
 
 		if (victims.num_pdb_violations == 0) {
 			if (run->clean_count < run->limit) {
@@ -115,19 +115,11 @@ static void evaluate_node(struct dry_run *run, const struct berth_node_info *nod
 		return;
 	}
 	if (bt_status_is_success(&status)) {
-		struct bt_strbuf text = {0};
-
-		bt_strbuf_append_c(&text, "expected at least one victim pod on node ");
-		bt_strbuf_append_quoted(&text, berth_node_info_name(node));
-		status = bt_status_error_text(run->cycle->arena, bt_strbuf_str(&text));
-		bt_strbuf_finish(&text);
+		status = bt_no_victim_status(evaluator, view->slot, arena);
 	}
-	struct berth_plugin_status *entry = &run->statuses[run->status_count++];
-	entry->plugin = berth_node_info_name(node);
-	entry->status = status;
+	run->statuses[run->status_count++] = (struct berth_plugin_status){name, status};
 	if (status.code == BT_STATUS_ERROR) {
-		bt_error_list_add(&run->errors, run->cycle->arena,
-			bt_status_message_str(&status, run->cycle->arena));
+		bt_error_list_add(&run->errors, arena, bt_status_message_str(&status, arena));
 	}
 }
 
@@ -235,61 +227,28 @@ bool berth_preemption_is_pod_running(const struct berth_preemption *preemption, 
 	return bt_preemption_is_running(&bt_lib_evaluator(preemption)->executor, pod_uid);
 }
 
-/**
- * Returns the index of the entry that the score functions of the caller prefer. Each function
- * breaks the ties that the functions before it left.
- */
-static uint32_t best_by_functions(struct berth_preemption *preemption,
-	const berth_preemption_score_fn *scores, uint32_t score_count,
-	const struct berth_node_victims *entries, uint32_t count, struct bt_arena *arena)
+/** Context of score_candidate: the candidates that the caller's functions compare. */
+struct comparison {
+	struct berth_preemption *preemption;
+	const berth_preemption_score_fn *scores;
+	const struct berth_node_victims *entries;
+	const struct bt_preemption_candidate *candidates; /* the same as entries */
+};
+
+static int64_t score_candidate(
+	void *context, uint32_t which, const struct bt_preemption_candidate *candidate)
 {
-	uint32_t *choices = BT_ARENA_NEW_ARRAY(arena, uint32_t, count);
+	const struct comparison *comparison = context;
 
-	for (uint32_t i = 0; i < count; i++) {
-		choices[i] = i;
-	}
-	for (uint32_t s = 0; s < score_count && count > 1; s++) {
-		int64_t best = INT64_MIN;
-		uint32_t kept = 0;
-
-		for (uint32_t i = 0; i < count; i++) {
-			int64_t value = scores[s](preemption, &entries[choices[i]]);
-
-			if (value > best) {
-				best = value;
-				kept = 0;
-			}
-			if (value == best) {
-				choices[kept++] = choices[i];
-			}
-		}
-		count = kept;
-	}
-	return choices[0];
-}
-
-static uint32_t best_by_default(struct berth_preemption *preemption,
-	const struct berth_node_victims *entries, uint32_t count, struct bt_arena *arena)
-{
-	struct bt_evaluator *evaluator = bt_lib_evaluator(preemption);
-	struct bt_preemption_candidate *candidates =
-		BT_ARENA_NEW_ARRAY(arena, struct bt_preemption_candidate, count);
-	struct bt_preemption_decision decision = {
-		.candidates = candidates, .candidate_count = count};
-
-	for (uint32_t i = 0; i < count; i++) {
-		candidates[i] = bt_lib_candidate_of(
-			evaluator->handle->state, entries[i].node_name, &entries[i].victims, arena);
-	}
-	bt_pick_one_node_for_preemption(evaluator, arena, &decision);
-	return decision.selected;
+	return comparison->scores[which](
+		comparison->preemption, &comparison->entries[candidate - comparison->candidates]);
 }
 
 const struct berth_preemption_candidate *berth_preemption_select_candidate(
 	struct berth_preemption *preemption, const struct berth_preemption_candidate *candidates,
 	uint32_t count, struct berth_arena *arena)
 {
-	const berth_preemption_score_fn *scores = NULL;
+	struct bt_evaluator *evaluator = bt_lib_evaluator(preemption);
 	uint32_t entry_count = 0;
 	uint32_t score_count = 0;
 
@@ -302,17 +261,29 @@ const struct berth_preemption_candidate *berth_preemption_select_candidate(
 	if (entry_count == 0) {
 		return candidates;
 	}
+	struct bt_preemption_candidate *inside =
+		BT_ARENA_NEW_ARRAY(bt_arena_of(arena), struct bt_preemption_candidate, entry_count);
+	struct comparison comparison = {preemption, NULL, entries, inside};
+	struct bt_preemption_decision decision = {
+		.candidates = inside, .candidate_count = entry_count};
+
 	if (ops.ordered_score_funcs != NULL) {
-		scores = ops.ordered_score_funcs(preemption, entries, entry_count, &score_count);
+		comparison.scores =
+			ops.ordered_score_funcs(preemption, entries, entry_count, &score_count);
 	}
-	uint32_t best = score_count != 0
-		? best_by_functions(
-			  preemption, scores, score_count, entries, entry_count, bt_arena_of(arena))
-		: best_by_default(preemption, entries, entry_count, bt_arena_of(arena));
+	for (uint32_t i = 0; i < entry_count; i++) {
+		inside[i] = bt_lib_candidate_of(evaluator->handle->state, entries[i].node_name,
+			&entries[i].victims, bt_arena_of(arena));
+	}
+	evaluator->hooks = (struct bt_preemption_hooks){.ordered_score = score_candidate,
+		.ordered_score_count = score_count,
+		.context = &comparison};
+	bt_pick_one_node_for_preemption(evaluator, bt_arena_of(arena), &decision);
+	evaluator->hooks = (struct bt_preemption_hooks){0};
 	struct berth_preemption_candidate *winner =
 		BT_ARENA_NEW(bt_arena_of(arena), struct berth_preemption_candidate);
-	winner->name = entries[best].node_name;
-	winner->victims = entries[best].victims;
+	winner->name = entries[decision.selected].node_name;
+	winner->victims = entries[decision.selected].victims;
 	return winner;
 }
 

@@ -148,13 +148,23 @@ static int64_t latest_start(
 	return earliest;
 }
 
-static const bt_candidate_score default_scores[] = {
+static int64_t (*const default_scores[])(
+	const struct bt_evaluator *evaluator, const struct bt_preemption_candidate *candidate) = {
 	fewest_violations,
 	lowest_first_victim,
 	lowest_priority_sum,
 	fewest_victims,
 	latest_start,
 };
+
+static struct bt_str node_name(
+	const struct bt_evaluator *evaluator, const struct bt_preemption_candidate *candidate)
+{
+	/* libberth-compat passes on candidates of its caller, whose nodes may be unknown. */
+	return candidate->slot != BT_SLOT_NONE
+		? bt_node_table_name(&evaluator->handle->state->nodes, candidate->slot)
+		: BT_STR("");
+}
 
 /**
  * Select one of the equally good candidates and move this candidate to the front of choices. If the
@@ -167,14 +177,12 @@ static void keep_preferred(const struct bt_evaluator *evaluator,
 	const struct bt_preemption_decision *decision, uint32_t *choices, uint32_t count)
 {
 	const struct bt_handle *handle = evaluator->handle;
-	const struct bt_node_table *nodes = &handle->state->nodes;
 	uint32_t first = 0;
 
 	for (uint32_t i = 0; i < count; i++) {
-		struct bt_str name =
-			bt_node_table_name(nodes, decision->candidates[choices[i]].slot);
+		struct bt_str name = node_name(evaluator, &decision->candidates[choices[i]]);
 		int order = bt_str_compare(
-			name, bt_node_table_name(nodes, decision->candidates[choices[first]].slot));
+			name, node_name(evaluator, &decision->candidates[choices[first]]));
 
 		if (handle->preferred_node.length != 0 &&
 			bt_str_equal(name, handle->preferred_node)) {
@@ -197,15 +205,13 @@ static void keep_preferred(const struct bt_evaluator *evaluator,
 void bt_pick_one_node_for_preemption(const struct bt_evaluator *evaluator, struct bt_arena *arena,
 	struct bt_preemption_decision *decision)
 {
-	const bt_candidate_score *scores = default_scores;
-	uint32_t score_count = BT_ARRAY_LENGTH(default_scores);
+	const struct bt_preemption_hooks *hooks = &evaluator->hooks;
+	bool is_default = hooks->ordered_score_count == 0;
+	uint32_t score_count =
+		is_default ? BT_ARRAY_LENGTH(default_scores) : hooks->ordered_score_count;
 	uint32_t count = decision->candidate_count;
 	uint32_t *choices = BT_ARENA_NEW_ARRAY(arena, uint32_t, count);
 
-	if (evaluator->hooks.ordered_score_count != 0) {
-		scores = evaluator->hooks.ordered_scores;
-		score_count = evaluator->hooks.ordered_score_count;
-	}
 	for (uint32_t i = 0; i < count; i++) {
 		choices[i] = i;
 	}
@@ -215,7 +221,11 @@ void bt_pick_one_node_for_preemption(const struct bt_evaluator *evaluator, struc
 		uint32_t kept = 0;
 
 		for (uint32_t k = 0; k < count; k++) {
-			int64_t value = scores[i](evaluator, &decision->candidates[choices[k]]);
+			const struct bt_preemption_candidate *candidate =
+				&decision->candidates[choices[k]];
+			int64_t value = is_default
+				? default_scores[i](evaluator, candidate)
+				: hooks->ordered_score(hooks->context, i, candidate);
 
 			if (value > best) {
 				best = value;
@@ -227,7 +237,9 @@ void bt_pick_one_node_for_preemption(const struct bt_evaluator *evaluator, struc
 		}
 		count = kept;
 	}
-	keep_preferred(evaluator, decision, choices, count);
+	if (is_default) {
+		keep_preferred(evaluator, decision, choices, count);
+	}
 	decision->choices = choices;
 	decision->choice_count = count;
 	decision->selected = count != 0 ? choices[0] : UINT32_MAX;

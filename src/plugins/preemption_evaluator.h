@@ -125,11 +125,6 @@ struct bt_preemption_decision {
 	uint32_t selected; /* index in candidates; UINT32_MAX: none */
 };
 
-struct bt_evaluator;
-/** A criterion for candidates. Higher values are better. */
-typedef int64_t (*bt_candidate_score)(
-	const struct bt_evaluator *evaluator, const struct bt_preemption_candidate *candidate);
-
 /** Settings for an embedding program (spec 08 sections 10.2 and 15). NULL or 0: the default. */
 struct bt_preemption_hooks {
 	/** An additional condition that a pod must meet to be evicted. */
@@ -141,8 +136,12 @@ struct bt_preemption_hooks {
 	 */
 	bool (*more_important_pod)(
 		void *context, const struct bt_pod_info *a, const struct bt_pod_info *b);
-	/** Criteria to use, in order, instead of the criteria of section 10.2. */
-	const bt_candidate_score *ordered_scores;
+	/**
+	 * Replaces the criteria of section 10.2: returns the score of the candidate by criterion
+	 * `which`, below ordered_score_count. Higher scores are better.
+	 */
+	int64_t (*ordered_score)(
+		void *context, uint32_t which, const struct bt_preemption_candidate *candidate);
 	uint32_t ordered_score_count;
 	void *context;
 };

@@ -175,6 +175,12 @@ START_TEST(test_preemption__selects_a_candidate)
 	cluster_expect(
 		berth_preemption_select_candidate(world.preemption, &worse, 1, world.arena)->name,
 		"n2");
+	/* Names that are no nodes, such as that of a pod group, count as any other name. */
+	both[0].name = berth_str_from("cluster");
+	both[1].name = berth_str_from("");
+	cluster_expect(
+		berth_preemption_select_candidate(world.preemption, both, 2, world.arena)->name,
+		"cluster");
 	finish(&world);
 }
 END_TEST

@@ -308,7 +308,7 @@ START_TEST(test_preemption__preferred_node_and_random_start)
 }
 END_TEST
 
-static int64_t most_victims(BT_UNUSED const struct bt_evaluator *evaluator,
+static int64_t most_victims(BT_UNUSED void *context, BT_UNUSED uint32_t which,
 	const struct bt_preemption_candidate *candidate)
 {
 	return candidate->victim_count;
@@ -328,14 +328,13 @@ static bool by_name_backwards(
 
 START_TEST(test_preemption__hooks)
 {
-	static const bt_candidate_score scores[] = {most_victims};
 	struct preemption_fixture fixture;
 
 	preemption_init(&fixture, NULL);
 	add_full_node(&fixture, "node1", "a:mid,cpu=500m b:hi,cpu=500m");
 	add_full_node(&fixture, "node2", "c:low,cpu=1");
 	expect_choice(&fixture, "node2");
-	fixture.evaluator->hooks.ordered_scores = scores;
+	fixture.evaluator->hooks.ordered_score = most_victims;
 	fixture.evaluator->hooks.ordered_score_count = 1;
 	expect_choice(&fixture, "node1");
 	ck_assert_str_eq(preemption_candidates(&fixture), "node1[b a] node2[c]");
