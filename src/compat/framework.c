@@ -331,16 +331,32 @@ struct berth_status berth_framework_run_pre_filter_plugins(struct berth_framewor
 	return outcome.status;
 }
 
+/** Runs AddPod or RemovePod with the pod `other`. */
+static struct bt_status run_extension(
+	struct bt_status (*run)(struct bt_framework *framework, struct bt_cycle_state *cycle,
+		const struct bt_pod_info *pod, const struct bt_pod_info *other,
+		const struct bt_node_info *node),
+	struct berth_framework *framework, struct berth_cycle_state *state,
+	const struct berth_pod_info *pod, const struct berth_pod_info *other,
+	const struct berth_node_info *node)
+{
+	struct bt_framework *inside = bt_framework_of(framework);
+	struct bt_cycle_state *cycle = bt_lib_adopt_cycle(inside, state);
+	struct bt_status foreign = check_node(inside, bt_const_node_info_of(node), cycle->arena);
+
+	return bt_status_is_success(&foreign)
+		? run(inside, cycle, bt_const_pod_info_of(pod), bt_const_pod_info_of(other),
+			  bt_const_node_info_of(node))
+		: foreign;
+}
+
 struct berth_status berth_framework_run_pre_filter_extension_add_pod(
 	struct berth_framework *framework, struct berth_cycle_state *state,
 	const struct berth_pod_info *pod_to_schedule, const struct berth_pod_info *pod_to_add,
 	const struct berth_node_info *node)
 {
-	struct bt_framework *inside = bt_framework_of(framework);
-
-	return bt_run_pre_filter_add_pod(inside, bt_lib_adopt_cycle(inside, state),
-		bt_const_pod_info_of(pod_to_schedule), bt_const_pod_info_of(pod_to_add),
-		bt_const_node_info_of(node));
+	return run_extension(
+		bt_run_pre_filter_add_pod, framework, state, pod_to_schedule, pod_to_add, node);
 }
 
 struct berth_status berth_framework_run_pre_filter_extension_remove_pod(
@@ -348,11 +364,8 @@ struct berth_status berth_framework_run_pre_filter_extension_remove_pod(
 	const struct berth_pod_info *pod_to_schedule, const struct berth_pod_info *pod_to_remove,
 	const struct berth_node_info *node)
 {
-	struct bt_framework *inside = bt_framework_of(framework);
-
-	return bt_run_pre_filter_remove_pod(inside, bt_lib_adopt_cycle(inside, state),
-		bt_const_pod_info_of(pod_to_schedule), bt_const_pod_info_of(pod_to_remove),
-		bt_const_node_info_of(node));
+	return run_extension(bt_run_pre_filter_remove_pod, framework, state, pod_to_schedule,
+		pod_to_remove, node);
 }
 
 /** The statuses of the filters that reject a node. all: continue after the first rejection. */
@@ -520,13 +533,8 @@ static struct run begin(struct berth_framework *framework, struct berth_cycle_st
 
 	run.cycle = bt_lib_adopt_cycle(run.framework, state);
 	run.slot = bt_node_table_find(&run.framework->handle.state->nodes, node_name);
-	run.status = BT_STATUS_OK;
-	if (run.slot == BT_SLOT_NONE) {
-		run.status = bt_status_error_text(run.cycle->arena,
-			bt_arena_printf(run.cycle->arena,
-				"nodeinfo not found for node name \"%.*s\"",
-				BT_STR_ARG(node_name)));
-	}
+	run.status = run.slot != BT_SLOT_NONE ? BT_STATUS_OK
+					      : bt_lib_unknown_node(run.cycle->arena, node_name);
 	return run;
 }
 

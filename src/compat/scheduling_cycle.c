@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "berth/scheduling_cycle.h"
 #include "compat/framework.h"
+#include "compat/volume_binder.h"
 #include "lib/convert.h"
 #include "lib/engine.h"
 #include "lib/node_to_status.h"
@@ -332,11 +333,14 @@ void berth_engine_add_nominated_pods(struct berth_engine *engine, struct berth_f
 	struct bt_framework *profile = bt_framework_of(framework);
 	const struct bt_cycle_state *cycle = bt_const_cycle_state_of(state);
 	struct bt_nominated_view *view = BT_ARENA_NEW(cycle->arena, struct bt_nominated_view);
+	struct bt_node_info buffer;
+	const struct bt_node_info *inside = bt_lib_node_view(&profile->handle, node, &buffer);
 
 	(void)engine; /* the framework knows the engine's nominations */
 	*out_view = (struct berth_nominated_view){0};
-	bt_add_nominated_pods(
-		profile, cycle, bt_const_pod_info_of(pod), bt_const_node_info_of(node), view);
+	if (inside != NULL) {
+		bt_add_nominated_pods(profile, cycle, bt_const_pod_info_of(pod), inside, view);
+	}
 	if (view->added) {
 		*out_view =
 			(struct berth_nominated_view){true, berth_const_node_info_of(&view->node),

@@ -503,7 +503,10 @@ static void unreserve(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 static struct bt_status no_entry(
 	const struct bt_plugin *plugin, uint32_t slot, struct bt_arena *arena)
 {
-	struct bt_str name = bt_node_table_name(&bt_plugin_handle(plugin)->state->nodes, slot);
+	/* libberth-compat passes BT_SLOT_NONE for a node that was removed. */
+	struct bt_str name = slot != BT_SLOT_NONE
+		? bt_node_table_name(&bt_plugin_handle(plugin)->state->nodes, slot)
+		: BT_STR("");
 
 	return bt_status_error_text(arena,
 		bt_arena_printf(arena, "no pod volume found for node \"%.*s\"", BT_STR_ARG(name)));

@@ -264,6 +264,11 @@ START_TEST(test_framework__pre_filter_extensions)
 	expect_status(berth_framework_run_pre_filter_extension_remove_pod(
 			      world.framework, copy, world.pod, world.pod, world.nodes[0]),
 		"Error: running RemovePod on PreFilter plugin \"B\": B says no");
+	struct berth_node_info *foreign = berth_node_info_create(NULL, 0);
+	expect_status(berth_framework_run_pre_filter_extension_add_pod(
+			      world.framework, copy, world.pod, world.pod, foreign),
+		"Error: the node is not one of the framework's cluster");
+	berth_node_info_destroy(foreign);
 	berth_cycle_state_destroy(copy);
 	finish();
 }

@@ -322,6 +322,12 @@ START_TEST(test_scheduling_cycle__nominated_pods)
 	struct berth_status status = berth_engine_pod_fits_on_node(
 		world.engine, world.framework, world.state, low, node);
 	cluster_expect_status(&status, world.arena, "Unschedulable: Insufficient cpu");
+	/* A node that the cluster lacks has no nominated pods. */
+	struct berth_node_info *foreign = berth_node_info_create(NULL, 0);
+	berth_engine_add_nominated_pods(
+		world.engine, world.framework, world.state, low, foreign, &view);
+	ck_assert(!view.added);
+	berth_node_info_destroy(foreign);
 
 	fresh_state();
 	ck_assert_int_eq(

@@ -162,6 +162,10 @@ START_TEST(test_volume_binding__takes_a_pod_to_its_volumes)
 		berth_volume_binding_pre_bind_pre_flight(
 			plugin, volumes.state, pod, BERTH_STR("n1"), &parallel),
 		"Error: no pod volume found for node \"n1\"");
+	expect(&volumes,
+		berth_volume_binding_pre_bind(
+			plugin, volumes.state, pod, BERTH_STR("removed")),
+		"Error: no pod volume found for node \"\"");
 	/* PreBind requests the write, then returns Wait until the answer. */
 	expect(&volumes, berth_volume_binding_pre_bind(plugin, volumes.state, pod, BERTH_STR("n2")),
 		"Wait: ");
