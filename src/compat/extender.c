@@ -56,7 +56,7 @@ static void add_failure(void *context, uint32_t slot BT_UNUSED, struct bt_str no
 		.unresolvable = code == BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE,
 	};
 
-	bt_vec_push(&failures->nodes, node);
+	bt_arena_push(failures->arena, &failures->nodes, node);
 }
 
 int berth_extender_filter(const struct berth_extender *extender, const struct berth_pod_info *pod,
@@ -99,18 +99,15 @@ int berth_extender_filter(const struct berth_extender *extender, const struct be
 	if (bt_status_is_success(&status)) {
 		struct berth_str *names =
 			BT_ARENA_NEW_ARRAY(arena, struct berth_str, candidates.count);
-		const struct berth_extender_failed_node *failed = bt_arena_copy_array(
-			arena, failures.nodes.items, failures.nodes.count, 0, sizeof(*failed));
 
 		for (uint32_t i = 0; i < candidates.count; i++) {
 			names[i] = bt_arena_str(arena, candidates.nodes[i].name);
 		}
 		*out_result = (struct berth_extender_filter_result){
-			names, candidates.count, failed, failures.nodes.count};
+			names, candidates.count, failures.nodes.items, failures.nodes.count};
 	} else {
 		result = bt_error_set(err, BERTH_ERR_INTERNAL, "%.*s",
 			BT_STR_ARG(bt_status_message_str(&status, arena)));
 	}
-	bt_vec_finish(&failures.nodes);
 	return result;
 }

@@ -15,11 +15,9 @@
 
 static void refresh(const struct berth_predicates *predicates)
 {
-	struct berth_error err = BERTH_ERROR_INIT;
-	int result = bt_state_refresh_snapshot(predicates->state, &err);
+	int result = bt_state_refresh_snapshot(predicates->state, NULL);
 
 	(void)result; /* after an error the snapshot is valid, too */
-	berth_error_finish(&err);
 }
 
 /**
@@ -49,13 +47,11 @@ static uint32_t put_node(struct berth_predicates *predicates, const struct berth
 		struct bt_state *state = predicates->state;
 		for (uint32_t i = 0; i < aggregate->pods.count; i++) {
 			struct bt_pod pod = *aggregate->pods.items[i]->pod;
-			struct berth_error err = BERTH_ERROR_INIT;
 
-			pod.spec.node_name = bt_aggregate_node(aggregate)->metadata.name;
-			int result = bt_state_add_pod(state, &pod, &err);
+			pod.spec.node_name = node->metadata.name;
+			int result = bt_state_add_pod(state, &pod, NULL);
 
 			(void)result; /* a refused pod is left out */
-			berth_error_finish(&err);
 		}
 	}
 	predicates->generations.items[slot] = aggregate->generation;

@@ -22,30 +22,28 @@ const struct berth_node_info *const *berth_preemption_potential_nodes(
 		out_count);
 }
 
-/** Context of collect: the PodDisruptionBudgets that the lister has. */
+/** Context of collect: the PodDisruptionBudgets that the lister has, in the arena. */
 struct collecting {
 	BT_VEC(const struct berth_pdb *) pdbs;
+	struct bt_arena *arena;
 };
 
 static bool collect(void *context, const void *object)
 {
 	struct collecting *collecting = context;
 
-	bt_vec_push(&collecting->pdbs, (const struct berth_pdb *)object);
+	bt_arena_push(collecting->arena, &collecting->pdbs, (const struct berth_pdb *)object);
 	return true;
 }
 
 const struct berth_pdb *const *berth_preemption_pdbs(
 	const struct berth_preemption *preemption, struct berth_arena *arena, uint32_t *out_count)
 {
-	struct collecting collecting = {0};
+	struct collecting collecting = {.arena = bt_arena_of(arena)};
 
 	berth_lister_list(&preemption->pdb_lister, (struct bt_str){NULL, 0}, collect, &collecting);
-	const struct berth_pdb *const *list = bt_arena_copy_array(bt_arena_of(arena),
-		collecting.pdbs.items, collecting.pdbs.count, 0, sizeof(struct berth_pdb *));
 	*out_count = collecting.pdbs.count;
-	bt_vec_finish(&collecting.pdbs);
-	return list;
+	return collecting.pdbs.items;
 }
 
 /** A dry run: selects victims on one node after the other. */

@@ -373,12 +373,8 @@ const struct berth_pod_info *const *berth_queue_nominated_pods_for_node(
 
 	while ((pod = bt_nominator_next(&inside_of(engine)->nominator, node_name, &cursor)) !=
 		NULL) {
-		bt_vec_push(&list, berth_const_pod_info_of(pod));
+		bt_arena_push(bt_arena_of(arena), &list, berth_const_pod_info_of(pod));
 	}
-	const struct berth_pod_info *const *pods = bt_arena_copy_array(
-		bt_arena_of(arena), list.items, list.count, 0, sizeof(struct berth_pod_info *));
-
 	*out_count = list.count;
-	bt_vec_finish(&list);
-	return pods;
+	return list.items;
 }

@@ -201,29 +201,6 @@ static const struct berth_scalar_resource *find(
 }
 
 /**
- * Returns a pointer to the value of the entry with this name. If there is no entry, adds an entry
- * with value 0.
- */
-static int64_t *at_name(struct berth_resource *resource, struct bt_str name)
-{
-	uint32_t at = lower_bound(resource, name);
-
-	if (at == resource->scalar_count || !bt_str_equal(resource->scalars[at].name, name)) {
-		if (resource->scalar_count == resource->scalar_capacity) {
-			resource->scalar_capacity = bt_vec_grown_capacity(
-				resource->scalar_capacity, (uint64_t)resource->scalar_count + 1);
-			resource->scalars = bt_realloc_array(resource->scalars,
-				resource->scalar_capacity, sizeof(*resource->scalars));
-		}
-		memmove(&resource->scalars[at + 1], &resource->scalars[at],
-			(resource->scalar_count - at) * sizeof(*resource->scalars));
-		resource->scalars[at] = (struct berth_scalar_resource){bt_lib_own_text(name), 0};
-		resource->scalar_count++;
-	}
-	return &resource->scalars[at].value;
-}
-
-/**
  * Makes an entry with value 0 for each name in fresh that the resource lacks. fresh is sorted by
  * name. Merges from the end, because single insertions take quadratic time for the long lists that
  * a pod may have.
@@ -256,6 +233,18 @@ static void make_entries(struct berth_resource *resource, const struct bt_scalar
 				(struct berth_scalar_resource){bt_lib_own_text(name), 0};
 		}
 	}
+}
+
+/**
+ * Returns a pointer to the value of the entry with this name. If there is no entry, adds an entry
+ * with value 0.
+ */
+static int64_t *at_name(struct berth_resource *resource, struct bt_str name)
+{
+	const struct bt_scalar_resource wanted = {.name = name};
+
+	make_entries(resource, &wanted, 1);
+	return &resource->scalars[lower_bound(resource, name)].value;
 }
 
 void bt_lib_resource_accumulate(
