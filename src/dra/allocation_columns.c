@@ -137,12 +137,8 @@ static uint32_t index_of_answer(struct column *column, struct bt_node_allocation
 static struct bt_node_allocation decide(
 	struct bt_allocator *allocator, const struct bt_prepared *prepared, uint32_t slot)
 {
-	struct berth_error err = BERTH_ERROR_INIT;
-	struct bt_node_allocation answer = bt_allocator_allocate(
-		allocator, slot, prepared->claims, prepared->count, NULL, &err);
-
-	berth_error_finish(&err);
-	return answer;
+	return bt_allocator_allocate(
+		allocator, slot, prepared->claims, prepared->count, NULL, NULL);
 }
 
 /**

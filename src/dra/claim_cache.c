@@ -53,15 +53,9 @@ static void notify_listener(
 static const struct bt_owner_reference *special_owner(const struct bt_object_meta *meta)
 {
 	const struct bt_str annotation = BT_SPECIAL_CLAIM_ANNOTATION;
+	const struct bt_str *value = bt_str_map_find(&meta->annotations, annotation);
 
-	for (uint32_t i = 0; i < meta->annotations.count; i++) {
-		const struct bt_str_pair *pair = &meta->annotations.items[i];
-		if (bt_str_equal(pair->key, annotation)) {
-			return bt_str_equal_c(pair->value, "true") ? bt_object_controller(meta)
-								   : NULL;
-		}
-	}
-	return NULL;
+	return value != NULL && bt_str_equal_c(*value, "true") ? bt_object_controller(meta) : NULL;
 }
 
 /** Update the index of special claims after the latest object of the claim `id` has changed. */
@@ -365,11 +359,9 @@ bool bt_claim_without_pod(const struct bt_resource_claim *claim, struct bt_str p
  */
 static void assume_claim(struct bt_dra_trial *trial, struct bt_object *claim)
 {
-	struct berth_error err = BERTH_ERROR_INIT;
-	int result = bt_claim_cache_assume(&trial->dra->claims, claim, &err);
+	int result = bt_claim_cache_assume(&trial->dra->claims, claim, NULL);
 
 	BT_ASSERT(result == 0);
-	berth_error_finish(&err);
 	(void)result; /* used only by the assertion */
 }
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "dra/dra.h"
 
-#include "api/time.h"
 #include "api/types.h"
 #include "base/arena.h"
 #include "dra/device_pools.h"
@@ -105,26 +104,6 @@ void bt_taint_rules_observe_slice(
 	bt_object_release(after);
 }
 
-static bool are_same_taints(const struct bt_device *a, const struct bt_device *b)
-{
-	if (a->taints.count != b->taints.count) {
-		return false;
-	}
-	for (uint32_t i = 0; i < a->taints.count; i++) {
-		const struct bt_device_taint *one = &a->taints.items[i];
-		const struct bt_device_taint *other = &b->taints.items[i];
-		struct bt_time never = {0};
-		if (!bt_str_equal(one->key, other->key) ||
-			!bt_str_equal(one->value, other->value) ||
-			!bt_str_equal(one->effect, other->effect) ||
-			bt_time_compare(one->time_added != NULL ? one->time_added : &never,
-				other->time_added != NULL ? other->time_added : &never) != 0) {
-			return false;
-		}
-	}
-	return true;
-}
-
 /** Whether two patched forms of the same slice have the same taints. */
 static bool are_same(const struct bt_object *a, const struct bt_object *b)
 {
@@ -132,7 +111,9 @@ static bool are_same(const struct bt_object *a, const struct bt_object *b)
 	const struct bt_resource_slice *other = slice_of(b);
 
 	for (uint32_t i = 0; a != b && i < one->spec.devices.count; i++) {
-		if (!are_same_taints(&one->spec.devices.items[i], &other->spec.devices.items[i])) {
+		if (!bt_message_lists_equal(&bt_device_taint_message,
+			    &one->spec.devices.items[i].taints,
+			    &other->spec.devices.items[i].taints)) {
 			return false;
 		}
 	}
