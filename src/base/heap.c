@@ -89,9 +89,7 @@ static void restore_order(struct bt_heap *heap, uint32_t position)
 static void make_room(struct bt_heap *heap, uint32_t item)
 {
 	BT_ASSERT(item < BT_HEAP_NONE);
-	while (heap->positions.count <= item) {
-		bt_vec_push(&heap->positions, BT_HEAP_NONE);
-	}
+	bt_vec_pad(&heap->positions, item + 1, BT_HEAP_NONE);
 	BT_ASSERT(heap->positions.items[item] == BT_HEAP_NONE);
 }
 

@@ -37,6 +37,14 @@ uint32_t bt_vec_grown_capacity(uint32_t capacity, uint64_t needed);
 		(vec)->items[(vec)->count++] = (value); \
 	} while (0)
 
+/** Appends value until the vector has at least `wanted` elements. */
+#define bt_vec_pad(vec, wanted, value) \
+	do { \
+		while ((vec)->count < (wanted)) { \
+			bt_vec_push((vec), (value)); \
+		} \
+	} while (0)
+
 /**
  * Stores value at a free index taken from free_ids, or at the end if there is none; out_index is
  * the index used.

@@ -121,11 +121,7 @@ const struct berth_pod *const *berth_cache_filtered_list(const struct berth_cach
 /** Returns the entry of a slot. Entries up to the slot are added if they are missing. */
 static struct bt_cache_node *node_at(struct berth_cache *cache, uint32_t slot)
 {
-	struct bt_cache_node none = {0};
-
-	while (cache->nodes.count <= slot) {
-		bt_vec_push(&cache->nodes, none);
-	}
+	bt_vec_pad(&cache->nodes, slot + 1, (struct bt_cache_node){0});
 	return &cache->nodes.items[slot];
 }
 
@@ -315,12 +311,9 @@ static void keep_pod(struct berth_cache *cache, struct bt_object *object)
 {
 	struct bt_aggregate_pod *pod = bt_aggregate_pod_create(object, &cache->state->gates);
 	uint32_t pod_id = bt_state_find_pod(cache->state, pod->info.uid);
-	struct bt_cache_pod none = {0};
 
 	BT_ASSERT(pod_id != BT_POD_NONE);
-	while (cache->pods.count <= pod_id) {
-		bt_vec_push(&cache->pods, none);
-	}
+	bt_vec_pad(&cache->pods, pod_id + 1, (struct bt_cache_pod){0});
 	BT_ASSERT(cache->pods.items[pod_id].pod == NULL);
 	cache->pods.items[pod_id] = (struct bt_cache_pod){.pod = pod};
 	departed_drop(&cache->departed, pod->info.uid);

@@ -36,9 +36,7 @@ static uint32_t put_node(struct berth_predicates *predicates, const struct berth
 	}
 	bt_state_update_node(predicates->state, NULL, node);
 	slot = bt_node_table_find(&predicates->state->nodes, node->metadata.name);
-	while (predicates->generations.count <= slot) {
-		bt_vec_push(&predicates->generations, 0);
-	}
+	bt_vec_pad(&predicates->generations, slot + 1, 0);
 	if (predicates->generations.items[slot] == 0) {
 		/*
 		 * A new node: add the aggregate's pods, because predicates for other nodes read

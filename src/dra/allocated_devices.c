@@ -263,9 +263,7 @@ static void device_changed(struct bt_allocated_devices *allocated, uint32_t id)
 	bool held = bt_bitset_get(&allocated->dedicated, id) || shared_of(allocated, id) != NULL;
 
 	bt_bitset_assign(&allocated->held, id, held);
-	while (allocated->pool_versions.count <= pool) {
-		bt_vec_push(&allocated->pool_versions, 0);
-	}
+	bt_vec_pad(&allocated->pool_versions, pool + 1, 0);
 	allocated->pool_versions.items[pool] = ++allocated->version;
 	/* Do not log for the copy that bt_allocated_devices_validate makes. */
 	if (allocated == &allocated->dra->allocated && pool < pools->pool_of_id.count &&
@@ -309,10 +307,8 @@ static uint32_t take_id(struct bt_allocated_devices *allocated,
 		bt_bitset_resize(&allocated->history, room);
 		bt_vec_reserve(&allocated->in_flight, room);
 		bt_vec_reserve(&allocated->api_results, room);
-		while (allocated->in_flight.count < room) {
-			bt_vec_push(&allocated->in_flight, 0);
-			bt_vec_push(&allocated->api_results, 0);
-		}
+		bt_vec_pad(&allocated->in_flight, room, 0);
+		bt_vec_pad(&allocated->api_results, room, 0);
 	}
 	return id;
 }

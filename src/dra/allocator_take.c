@@ -432,9 +432,7 @@ enum bt_search_result bt_search_take(struct bt_search *search, const struct bt_o
 		}
 		taken.own = at;
 	} else {
-		while (memory->taken_counts.count <= device->id) {
-			bt_vec_push(&memory->taken_counts, 0);
-		}
+		bt_vec_pad(&memory->taken_counts, device->id + 1, 0);
 		memory->taken_counts.items[device->id]++;
 	}
 	memory->claim_counts.items[option->claim]++;

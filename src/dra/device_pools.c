@@ -173,9 +173,7 @@ static uint32_t flags_of(const struct bt_device_pools *pools, const struct bt_de
 
 static void set_first_row(struct bt_device_pools *pools, uint32_t id, uint32_t row)
 {
-	while (pools->row_of_id.count <= id) {
-		bt_vec_push(&pools->row_of_id, BT_DEVICE_NONE);
-	}
+	bt_vec_pad(&pools->row_of_id, id + 1, BT_DEVICE_NONE);
 	pools->row_of_id.items[id] = row;
 }
 
@@ -386,9 +384,7 @@ static uint32_t pool_of(struct bt_device_pools *pools, const struct bt_resource_
 	struct bt_device_ids *ids = &pools->dra->ids;
 	uint32_t id = bt_device_ids_ref(ids, slice->spec.driver, slice->spec.pool.name, BT_STR(""));
 
-	while (pools->pool_of_id.count <= id) {
-		bt_vec_push(&pools->pool_of_id, BT_POOL_NONE);
-	}
+	bt_vec_pad(&pools->pool_of_id, id + 1, BT_POOL_NONE);
 	uint32_t pool = pools->pool_of_id.items[id];
 	if (pool != BT_POOL_NONE) {
 		bt_device_ids_unref(ids, id);

@@ -189,9 +189,7 @@ struct bt_device_totals bt_dra_device_totals(
 	if (!totals->everywhere.is_known || totals->everywhere.sequence != dra->pools->sequence) {
 		find_everywhere(dra, totals);
 	}
-	while (totals->nodes.count <= slot) {
-		bt_vec_push(&totals->nodes, (struct reached_devices){0});
-	}
+	bt_vec_pad(&totals->nodes, slot + 1, (struct reached_devices){0});
 	struct reached_devices *here = &totals->nodes.items[slot];
 	if (!here->is_known || here->sequence != pools->sequence ||
 		here->epoch != pools->node_epoch ||

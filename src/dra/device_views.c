@@ -334,9 +334,7 @@ static enum bt_pool_state fill_view(struct bt_device_pools *pools, struct bt_poo
 
 	for (uint32_t j = 0; j < view->devices.count; j++) {
 		uint32_t id = view->devices.items[j].id;
-		while (pools->id_marks.count <= id) {
-			bt_vec_push(&pools->id_marks, 0);
-		}
+		bt_vec_pad(&pools->id_marks, id + 1, 0);
 		if (pools->id_marks.items[id] == mark) {
 			return BT_POOL_INVALID;
 		}
@@ -607,9 +605,7 @@ const struct bt_node_pools *bt_device_pools_repair(struct bt_device_pools *pools
 {
 	bt_sym name = pools->dra->state->nodes.rows[slot].name;
 
-	while (pools->nodes.count <= slot) {
-		bt_vec_push(&pools->nodes, (struct bt_node_pools){0});
-	}
+	bt_vec_pad(&pools->nodes, slot + 1, (struct bt_node_pools){0});
 	struct bt_node_pools *node = &pools->nodes.items[slot];
 	if (!node->is_known || !bt_sym_equal(node->name, name) ||
 		pools->sequence - node->sequence > BT_POOL_CHANGES_MAX) {
