@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
-#include "base/map.h"
+#include "base/hash_table.h"
 #include "berth/assume_cache.h"
 #include "compat/convert_storage.h"
 #include "lib/convert.h"
@@ -36,8 +36,7 @@ struct berth_assume_cache {
 	struct bt_strbuf index_name;
 	berth_index_fn index;
 	void *index_context;
-	struct bt_map by_key;
-	BT_VEC(struct entry) entries;
+	BT_HASH_TABLE(struct entry) entries; /* by the hash of the key; a free row is zero */
 	BT_VEC(struct berth_assume_cache_handler) handlers;
 	BT_VEC(struct event) events; /* the first `delivered` events are done */
 	uint32_t delivered;
@@ -82,10 +81,9 @@ void berth_assume_cache_destroy(struct berth_assume_cache *cache)
 	for (uint32_t i = cache->delivered; i < cache->events.count; i++) {
 		finish_event(&cache->events.items[i]);
 	}
-	bt_vec_finish(&cache->entries);
+	bt_hash_table_finish(&cache->entries);
 	bt_vec_finish(&cache->handlers);
 	bt_vec_finish(&cache->events);
-	bt_map_finish(&cache->by_key);
 	bt_strbuf_finish(&cache->description);
 	bt_strbuf_finish(&cache->index_name);
 	bt_free(cache);
@@ -154,7 +152,9 @@ void berth_assume_cache_add_event_handler(
 
 	bt_vec_push(&cache->handlers, *handler);
 	for (uint32_t i = 0; i < cache->entries.count; i++) {
-		add_event(cache, NULL, cache->entries.items[i].latest, index);
+		if (cache->entries.items[i].latest != NULL) {
+			add_event(cache, NULL, cache->entries.items[i].latest, index);
+		}
 	}
 	deliver_events(cache);
 }
@@ -175,7 +175,7 @@ static struct entry *find(const struct berth_assume_cache *cache, struct bt_str 
 {
 	uint64_t hash = bt_str_hash(key);
 
-	BT_MAP_EACH (&cache->by_key, hash, index) {
+	BT_MAP_EACH (&cache->entries.map, hash, index) {
 		struct entry *entry = &cache->entries.items[index];
 		if (bt_str_equal(entry->key, key)) {
 			return entry;
@@ -250,8 +250,9 @@ bool berth_assume_cache_put(struct berth_assume_cache *cache, struct berth_objec
 			.api = berth_object_share(object),
 			.latest = berth_object_share(object)};
 
-		bt_vec_push(&cache->entries, added);
-		bt_map_insert(&cache->by_key, added.hash, cache->entries.count - 1);
+		uint32_t index;
+
+		bt_hash_table_add(&cache->entries, added.hash, added, index);
 		add_event(cache, NULL, object, UINT32_MAX);
 	} else if (parse_versions(cache, entry, object, &stored, &version, NULL) != BERTH_OK ||
 		version <= stored) {
@@ -269,22 +270,15 @@ bool berth_assume_cache_put(struct berth_assume_cache *cache, struct berth_objec
 void berth_assume_cache_delete(struct berth_assume_cache *cache, struct berth_str object_name)
 {
 	struct entry *entry = find(cache, object_name);
-	uint32_t last = cache->entries.count - 1;
 
 	if (entry == NULL) {
 		return;
 	}
-	uint32_t index = (uint32_t)(entry - cache->entries.items);
 	add_event(cache, entry->latest, NULL, UINT32_MAX);
-	(void)bt_map_remove(&cache->by_key, entry->hash, index); /* the map has the entry */
+	bt_hash_table_remove(
+		&cache->entries, entry->hash, (uint32_t)(entry - cache->entries.items));
 	finish_entry(entry);
-	if (index != last) {
-		(void)bt_map_remove(&cache->by_key, cache->entries.items[last].hash,
-			last); /* the map has the entry */
-		cache->entries.items[index] = cache->entries.items[last];
-		bt_map_insert(&cache->by_key, cache->entries.items[index].hash, index);
-	}
-	cache->entries.count--;
+	*entry = (struct entry){0};
 	deliver_events(cache);
 }
 
@@ -390,12 +384,13 @@ struct berth_object *const *berth_assume_cache_list(const struct berth_assume_ca
 		struct berth_object *latest = cache->entries.items[i].latest;
 		struct bt_arena scratch = {0};
 		uint32_t value_count = 0;
-		const struct berth_str *values = indexed
+		const struct berth_str *values = indexed && latest != NULL
 			? cache->index(cache->index_context, latest, berth_arena_of(&scratch),
 				  &value_count)
 			: NULL;
 
-		if (!indexed || share_value(wanted, wanted_count, values, value_count)) {
+		if (latest != NULL &&
+			(!indexed || share_value(wanted, wanted_count, values, value_count))) {
 			list[count++] = latest;
 		}
 		bt_arena_finish(&scratch);

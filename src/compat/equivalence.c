@@ -31,16 +31,14 @@ struct berth_equivalence_node_cache {
 		*state; /* state that `generation` is from; NULL: the node was an aggregate */
 	int64_t generation;
 	struct bt_arena arena;
-	BT_VEC(struct answer) answers;
-	struct bt_map by_key;
+	BT_HASH_TABLE(struct answer) answers;
 };
 
 struct berth_equivalence_cache {
 	bool verify;
 	struct bt_state
 		*tables; /* shapes, labels and symbols of the classes; has no nodes and pods */
-	BT_VEC(struct pod_class) classes;
-	struct bt_map class_by_key;
+	BT_HASH_TABLE(struct pod_class) classes;
 	uint64_t serial;
 	BT_VEC(struct berth_equivalence_node_cache *) nodes;
 	struct bt_text_set node_names; /* by index in nodes */
@@ -58,7 +56,7 @@ static void release_class(struct berth_equivalence_cache *cache, const struct po
 static void remove_answers(struct berth_equivalence_node_cache *node)
 {
 	node->answers.count = 0;
-	bt_map_reset(&node->by_key);
+	bt_map_reset(&node->answers.map);
 	bt_arena_reset(&node->arena);
 }
 
@@ -68,7 +66,7 @@ static void remove_all(struct berth_equivalence_cache *cache)
 		release_class(cache, &cache->classes.items[i]);
 	}
 	cache->classes.count = 0;
-	bt_map_reset(&cache->class_by_key);
+	bt_map_reset(&cache->classes.map);
 	for (uint32_t i = 0; i < cache->nodes.count; i++) {
 		remove_answers(cache->nodes.items[i]);
 	}
@@ -101,7 +99,7 @@ struct berth_equivalence_class berth_equivalence_class_of(
 	uint64_t hash = bt_hash_u64(
 		bt_hash_u64(bt_hash_u64(0, class.shape), class.label_set), class.scope.id);
 
-	BT_MAP_EACH (&cache->class_by_key, hash, id) {
+	BT_MAP_EACH (&cache->classes.map, hash, id) {
 		const struct pod_class *known = &cache->classes.items[id];
 
 		if (known->shape == class.shape && known->label_set == class.label_set &&
@@ -110,9 +108,10 @@ struct berth_equivalence_class berth_equivalence_class_of(
 			return (struct berth_equivalence_class){id, cache->serial};
 		}
 	}
-	bt_vec_push(&cache->classes, class);
-	bt_map_insert(&cache->class_by_key, hash, cache->classes.count - 1);
-	return (struct berth_equivalence_class){cache->classes.count - 1, cache->serial};
+	uint32_t added;
+
+	bt_hash_table_add(&cache->classes, hash, class, added);
+	return (struct berth_equivalence_class){added, cache->serial};
 }
 
 static uint64_t hash_of_answer(uint32_t predicate, uint32_t class_id)
@@ -172,16 +171,14 @@ void berth_equivalence_cache_destroy(struct berth_equivalence_cache *cache)
 	for (uint32_t i = 0; i < cache->nodes.count; i++) {
 		struct berth_equivalence_node_cache *node = cache->nodes.items[i];
 
-		bt_vec_finish(&node->answers);
-		bt_map_finish(&node->by_key);
+		bt_hash_table_finish(&node->answers);
 		bt_arena_finish(&node->arena);
 		bt_lib_free_text(node->name);
 		bt_free(node);
 	}
 	bt_vec_finish(&cache->nodes);
 	bt_text_set_finish(&cache->node_names);
-	bt_vec_finish(&cache->classes);
-	bt_map_finish(&cache->class_by_key);
+	bt_hash_table_finish(&cache->classes);
 	bt_state_destroy(cache->tables);
 	bt_free(cache);
 }
@@ -249,7 +246,7 @@ static const struct answer *find_answer(
 {
 	uint64_t hash = hash_of_answer(predicate, class_id);
 
-	BT_MAP_EACH (&node->by_key, hash, index) {
+	BT_MAP_EACH (&node->answers.map, hash, index) {
 		const struct answer *answer = &node->answers.items[index];
 
 		if (answer->predicate == predicate && answer->class_id == class_id) {
@@ -304,10 +301,10 @@ int berth_equivalence_cache_run_predicate(struct berth_equivalence_cache *cache,
 	} else if (result == BERTH_OK && keeps) {
 		struct answer answer = {
 			index, equivalence_class->id, copy_result(out_result, &node_cache->arena)};
+		uint32_t added;
 
-		bt_vec_push(&node_cache->answers, answer);
-		bt_map_insert(&node_cache->by_key, hash_of_answer(index, equivalence_class->id),
-			node_cache->answers.count - 1);
+		bt_hash_table_add(&node_cache->answers,
+			hash_of_answer(index, equivalence_class->id), answer, added);
 	}
 	return result;
 }

@@ -137,9 +137,11 @@ static const struct bt_config_plugin_set *set_of(
 	return point == BERTH_POINT_MULTI_POINT ? &inside->multi_point : &inside->points[point];
 }
 
-static struct berth_plugin_entry entry_of(const struct bt_config_plugin *plugin)
+static struct berth_plugin_entry entry_at(const bt_config_plugin_list *list, uint32_t index)
 {
-	return (struct berth_plugin_entry){.name = plugin->name, .weight = plugin->weight};
+	BT_ASSERT(index < list->count);
+	return (struct berth_plugin_entry){
+		.name = list->items[index].name, .weight = list->items[index].weight};
 }
 
 uint32_t berth_plugins_enabled_count(
@@ -151,10 +153,7 @@ uint32_t berth_plugins_enabled_count(
 struct berth_plugin_entry berth_plugins_enabled_at(
 	const struct berth_plugins *plugins, enum berth_extension_point point, uint32_t index)
 {
-	const struct bt_config_plugin_set *set = set_of(plugins, point);
-
-	BT_ASSERT(index < set->enabled.count);
-	return entry_of(&set->enabled.items[index]);
+	return entry_at(&set_of(plugins, point)->enabled, index);
 }
 
 uint32_t berth_plugins_disabled_count(
@@ -166,10 +165,7 @@ uint32_t berth_plugins_disabled_count(
 struct berth_plugin_entry berth_plugins_disabled_at(
 	const struct berth_plugins *plugins, enum berth_extension_point point, uint32_t index)
 {
-	const struct bt_config_plugin_set *set = set_of(plugins, point);
-
-	BT_ASSERT(index < set->disabled.count);
-	return entry_of(&set->disabled.items[index]);
+	return entry_at(&set_of(plugins, point)->disabled, index);
 }
 
 #define FIELDS_MAX 64

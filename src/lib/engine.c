@@ -71,7 +71,7 @@ static uint32_t find_failure(const struct berth_engine *engine, struct bt_str ke
 {
 	uint64_t hash = bt_str_hash(key);
 
-	BT_MAP_EACH (&engine->notes_by_key, hash, id) {
+	BT_MAP_EACH (&engine->notes.map, hash, id) {
 		if (bt_str_equal_c(key, engine->notes.items[id].key)) {
 			return id;
 		}
@@ -94,11 +94,10 @@ static void remove_failure(
 	uint32_t id = find_failure(engine, key);
 
 	if (id != UINT32_MAX) {
-		(void)bt_map_remove(&engine->notes_by_key, bt_str_hash(key), id);
+		bt_hash_table_remove(&engine->notes, bt_str_hash(key), id);
 		bt_free(engine->notes.items[id].key);
 		bt_free(engine->notes.items[id].message);
 		engine->notes.items[id] = (struct bt_failure_note){NULL, NULL};
-		bt_vec_push(&engine->free_notes, id);
 	}
 	bt_strbuf_finish(&buffer);
 }
@@ -116,8 +115,7 @@ static void record_failure(struct berth_engine *engine, const struct bt_attempt 
 	struct bt_str key = key_of(&buffer, attempt->namespace_, attempt->name);
 	note.key = bt_strndup(key.data, key.length);
 	note.message = bt_strndup(attempt->message.data, attempt->message.length);
-	bt_vec_store(&engine->notes, &engine->free_notes, note, id);
-	bt_map_insert(&engine->notes_by_key, bt_str_hash(key), id);
+	bt_hash_table_add(&engine->notes, bt_str_hash(key), note, id);
 	bt_strbuf_finish(&buffer);
 }
 
@@ -181,9 +179,7 @@ void berth_engine_destroy(struct berth_engine *engine)
 		bt_free(engine->notes.items[i].key);
 		bt_free(engine->notes.items[i].message);
 	}
-	bt_vec_finish(&engine->notes);
-	bt_vec_finish(&engine->free_notes);
-	bt_map_finish(&engine->notes_by_key);
+	bt_hash_table_finish(&engine->notes);
 	bt_free(engine);
 }
 

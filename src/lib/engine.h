@@ -6,7 +6,7 @@
  * performs and answers the requests.
  */
 #include "base/fifo.h"
-#include "base/map.h"
+#include "base/hash_table.h"
 #include "berth/engine.h"
 #include "framework/preemption.h"
 #include "sched/engine.h"
@@ -93,9 +93,7 @@ struct berth_engine {
 	 * object.
 	 */
 	struct bt_object_store nodes;
-	BT_VEC(struct bt_failure_note) notes;
-	BT_VEC(uint32_t) free_notes;
-	struct bt_map notes_by_key;
+	BT_HASH_TABLE(struct bt_failure_note) notes; /* by the hash of the key */
 	/**
 	 * Called when a step of a scheduling cycle begins, with the name of the step; may be NULL.
 	 */
