@@ -319,16 +319,19 @@ static void keep_pod(struct berth_cache *cache, struct bt_object *object)
 	departed_drop(&cache->departed, pod->info.uid);
 }
 
-static int check_pod(const struct berth_object *object, struct berth_error *err)
+/** Checks that the object is a pod or a node. */
+static int check_kind(const struct berth_object *object, enum bt_kind kind, struct berth_error *err)
 {
-	return berth_object_pod(object) != NULL ? BERTH_OK
-						: bt_error_set(err, BERTH_ERR_INVALID, "not a pod");
+	return object != NULL && bt_const_object_of(object)->kind == kind
+		? BERTH_OK
+		: bt_error_set(
+			  err, BERTH_ERR_INVALID, kind == BT_KIND_POD ? "not a pod" : "not a node");
 }
 
 int berth_cache_assume_pod(
 	struct berth_cache *cache, struct berth_object *pod, struct berth_error *err)
 {
-	int result = check_pod(pod, err);
+	int result = check_kind(pod, BT_KIND_POD, err);
 
 	if (result == BERTH_OK) {
 		result = bt_state_assume_pod(
@@ -373,7 +376,7 @@ int berth_cache_forget_pod(
 int berth_cache_add_pod(
 	struct berth_cache *cache, struct berth_object *pod, struct berth_error *err)
 {
-	int result = check_pod(pod, err);
+	int result = check_kind(pod, BT_KIND_POD, err);
 
 	if (result != BERTH_OK) {
 		return result;
@@ -390,7 +393,7 @@ int berth_cache_add_pod(
 int berth_cache_update_pod(struct berth_cache *cache, const struct berth_pod *old_pod,
 	struct berth_object *new_pod, struct berth_error *err)
 {
-	int result = check_pod(new_pod, err);
+	int result = check_kind(new_pod, BT_KIND_POD, err);
 	struct place place;
 
 	if (result != BERTH_OK) {
@@ -488,13 +491,6 @@ uint32_t berth_cache_assumed_pod_count(const struct berth_cache *cache)
 	return cache->state->pods.assumed_count;
 }
 
-static int check_node(const struct berth_object *object, struct berth_error *err)
-{
-	return berth_object_node(object) != NULL
-		? BERTH_OK
-		: bt_error_set(err, BERTH_ERR_INVALID, "not a node");
-}
-
 /** Stores the object of a node that the tables have added or updated. */
 static void keep_node(struct berth_cache *cache, struct bt_object *object)
 {
@@ -511,7 +507,7 @@ static void keep_node(struct berth_cache *cache, struct bt_object *object)
 int berth_cache_add_node(
 	struct berth_cache *cache, struct berth_object *node, struct berth_error *err)
 {
-	int result = check_node(node, err);
+	int result = check_kind(node, BT_KIND_NODE, err);
 
 	if (result == BERTH_OK) {
 		bt_state_add_node(cache->state, bt_const_node_of(berth_object_node(node)));
@@ -523,7 +519,7 @@ int berth_cache_add_node(
 int berth_cache_update_node(struct berth_cache *cache, const struct berth_node *old_node,
 	struct berth_object *new_node, struct berth_error *err)
 {
-	int result = check_node(new_node, err);
+	int result = check_kind(new_node, BT_KIND_NODE, err);
 
 	if (result == BERTH_OK) {
 		bt_state_update_node(cache->state, bt_const_node_of(old_node),

@@ -7,6 +7,7 @@
 #include "base/alloc.h"
 #include "compat/convert_storage.h"
 #include "compat/volume_binder.h"
+#include "config/default.h"
 #include "plugins/in_tree.h"
 #include "plugins/volume_binding.h"
 
@@ -21,7 +22,6 @@ struct own_binding {
 	struct bt_gates gates;
 	struct berth_volume_binder *first_binder;
 	struct bt_plugin *inside; /* the in-tree plugin; uses the current binder of `outside` */
-	struct bt_utilization_shape_point *shape;
 	struct berth_event_registration registrations[EVENT_COUNT];
 	struct berth_cluster_event_with_hint events[EVENT_COUNT];
 };
@@ -353,30 +353,28 @@ static const struct bt_persistent_volume_claim *get_claim(
 }
 
 /** Converts the arguments, with the defaults that the configuration would set. */
-static struct bt_plugin_args read_args(
-	struct own_binding *own, const struct berth_volume_binding_args *given)
+static struct bt_plugin_args read_args(const struct berth_volume_binding_args *given,
+	const struct bt_gates *gates, struct bt_arena *arena)
 {
-	static const struct berth_utilization_shape_point default_shape[] = {{0, 10}, {100, 0}};
 	struct berth_volume_binding_args args = BERTH_VOLUME_BINDING_ARGS_INIT;
 	struct bt_plugin_args inside = {.kind = BT_ARGS_VOLUME_BINDING};
 
 	bt_lib_read_options(&args, sizeof(args), given);
-	if (args.shape == NULL && own->gates.enabled[BT_GATE_STORAGE_CAPACITY_SCORING]) {
-		args.shape = default_shape;
-		args.shape_count = BT_ARRAY_LENGTH(default_shape);
+	inside.volume_binding.bind_timeout_seconds =
+		(struct bt_opt_i64){true, args.bind_timeout_seconds};
+	if (args.shape == NULL) {
+		bt_plugin_args_default(&inside, gates, arena);
+		return inside;
 	}
-	inside.volume_binding.bind_timeout_seconds.present = true;
-	inside.volume_binding.bind_timeout_seconds.value = args.bind_timeout_seconds;
-	if (args.shape != NULL) {
-		own->shape = BT_NEW_ARRAY(struct bt_utilization_shape_point, args.shape_count);
-		for (uint32_t i = 0; i < args.shape_count; i++) {
-			own->shape[i].utilization = args.shape[i].utilization;
-			own->shape[i].score = args.shape[i].score;
-		}
-		inside.volume_binding.shape.items = own->shape;
-		inside.volume_binding.shape.count = args.shape_count;
-		inside.volume_binding.shape.present = true;
+	struct bt_utilization_shape_point *shape =
+		BT_ARENA_NEW_ARRAY(arena, struct bt_utilization_shape_point, args.shape_count);
+
+	for (uint32_t i = 0; i < args.shape_count; i++) {
+		shape[i].utilization = args.shape[i].utilization;
+		shape[i].score = args.shape[i].score;
 	}
+	inside.volume_binding.shape =
+		(bt_utilization_shape_point_list){shape, args.shape_count, true};
 	return inside;
 }
 
@@ -401,11 +399,12 @@ int berth_volume_binding_create(const struct berth_volume_binding_args *args,
 	}
 	own->own_handle = *own->handle;
 	own->own_handle.gates = &own->gates;
-	struct bt_plugin_args inside = read_args(own, args);
+	struct bt_arena arena = {0};
+	struct bt_plugin_args inside = read_args(args, &own->gates, &arena);
 	int result = bt_volume_binding_plugin.create(
 		&bt_volume_binding_plugin, &inside, &own->own_handle, &own->inside, err);
+	bt_arena_finish(&arena);
 	if (result != BERTH_OK) {
-		bt_free(own->shape);
 		bt_free(own);
 		return result;
 	}
@@ -445,7 +444,6 @@ void berth_volume_binding_destroy(struct berth_volume_binding *plugin)
 	}
 	bt_volume_binding_plugin.destroy(own->inside);
 	berth_volume_binder_destroy(own->first_binder);
-	bt_free(own->shape);
 	bt_free(own);
 }
 
