@@ -183,16 +183,23 @@ static struct bt_cel_value evaluate_exists_one(
 	return end_loop(&loop, bt_cel_bool(found == 1));
 }
 
-/** Evaluates map, filter and transformList. result NULL: the variable itself is the result. */
+/**
+ * Evaluates map, filter, transformList and sortBy, whose results are the keys. result NULL: the
+ * variable itself is the result.
+ */
 static struct bt_cel_value evaluate_list_macro(struct bt_cel_evaluation *evaluation,
 	const struct bt_cel_node *node, const struct bt_cel_node *result)
 {
 	struct loop loop;
 	struct bt_cel_value *items = NULL;
 	uint32_t count = 0;
+	bool is_sort = node->macro.macro == BT_CEL_MACRO_SORT_BY;
 
 	if (!begin_loop(&loop, evaluation, node)) {
 		return loop.error;
+	}
+	if (is_sort && loop.range.kind != BT_CEL_LIST) {
+		return bt_cel_error(BT_CEL_NO_OVERLOAD);
 	}
 	if (loop.count != 0) {
 		items = bt_cel_alloc(evaluation, loop.count, sizeof(*items));
@@ -211,7 +218,11 @@ static struct bt_cel_value evaluate_list_macro(struct bt_cel_evaluation *evaluat
 			items[count++] = item;
 		}
 	}
-	return end_loop(&loop, bt_cel_list(items, count));
+	struct bt_cel_value list = end_loop(&loop, bt_cel_list(items, count));
+
+	return is_sort && !bt_cel_is_error(&list)
+		? bt_cel_sort(evaluation, &loop.range.list, &list.list)
+		: list;
 }
 
 /** A growing map. */
@@ -337,7 +348,8 @@ static struct bt_cel_value evaluate(
 		return evaluate_list_macro(evaluation, node, NULL);
 	case BT_CEL_MACRO_MAP:
 	case BT_CEL_MACRO_TRANSFORM_LIST:
-		return evaluate_list_macro(evaluation, node, node->macro.result);
+	case BT_CEL_MACRO_SORT_BY:
+		break;
 	case BT_CEL_MACRO_TRANSFORM_MAP:
 		return evaluate_map_macro(evaluation, node, false);
 	case BT_CEL_MACRO_TRANSFORM_MAP_ENTRY:
@@ -351,36 +363,8 @@ static struct bt_cel_value evaluate(
 		return evaluate_optional_macro(evaluation, node, false);
 	case BT_CEL_MACRO_OPT_FLAT_MAP:
 		return evaluate_optional_macro(evaluation, node, true);
-	case BT_CEL_MACRO_SORT_BY:
-		break;
 	}
-	struct loop loop;
-	struct bt_cel_value *keys = NULL;
-	uint32_t count = 0;
-
-	if (!begin_loop(&loop, evaluation, node)) {
-		return loop.error;
-	}
-	if (loop.range.kind != BT_CEL_LIST) {
-		return bt_cel_error(BT_CEL_NO_OVERLOAD);
-	}
-	if (loop.count != 0) {
-		keys = bt_cel_alloc(evaluation, loop.count, sizeof(*keys));
-	}
-	while (next_step(&loop)) {
-		struct bt_cel_value key = bt_cel_evaluate_node(evaluation, node->macro.result);
-
-		(void)bt_cel_charge(evaluation, APPEND_UNITS);
-		if (bt_cel_is_error(&key)) {
-			keep_error(&loop, &key);
-		} else {
-			keys[count++] = key;
-		}
-	}
-	if (bt_cel_is_stopped(evaluation) || loop.error.kind != BT_CEL_NULL) {
-		return end_loop(&loop, loop.error);
-	}
-	return bt_cel_sort(evaluation, &loop.range.list, &(const struct bt_cel_list){keys, count});
+	return evaluate_list_macro(evaluation, node, node->macro.result);
 }
 
 /**

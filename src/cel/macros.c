@@ -35,16 +35,13 @@ static const struct macro_row {
 
 static const struct macro_row bind_row = {"bind", 3, BT_CEL_MACRO_BIND, 1};
 
-/** The error if an argument that must be a variable name is another expression. */
+/**
+ * The error if an argument that must be a variable name is another expression. NULL: "argument must
+ * be a simple name".
+ */
 static const char *const not_a_name[] = {
-	[BT_CEL_MACRO_ALL] = "argument must be a simple name",
-	[BT_CEL_MACRO_EXISTS] = "argument must be a simple name",
-	[BT_CEL_MACRO_EXISTS_ONE] = "argument must be a simple name",
 	[BT_CEL_MACRO_MAP] = "argument is not an identifier",
 	[BT_CEL_MACRO_FILTER] = "argument is not an identifier",
-	[BT_CEL_MACRO_TRANSFORM_LIST] = "argument must be a simple name",
-	[BT_CEL_MACRO_TRANSFORM_MAP] = "argument must be a simple name",
-	[BT_CEL_MACRO_TRANSFORM_MAP_ENTRY] = "argument must be a simple name",
 	[BT_CEL_MACRO_BIND] = "cel.bind() variable names must be simple identifiers",
 	[BT_CEL_MACRO_OPT_MAP] = "optMap() variable name must be a simple identifier",
 	[BT_CEL_MACRO_OPT_FLAT_MAP] = "optFlatMap() variable name must be a simple identifier",
@@ -87,7 +84,9 @@ static void expand(
 		enum bt_cel_macro macro = row->macro;
 		struct bt_str *out_name = &names[i];
 		if (argument->kind != BT_CEL_NODE_IDENTIFIER || argument->identifier.is_rooted) {
-			bt_cel_issue_add(issues, argument->position, "%s", not_a_name[macro]);
+			bt_cel_issue_add(issues, argument->position, "%s",
+				not_a_name[macro] != NULL ? not_a_name[macro]
+							  : "argument must be a simple name");
 			return;
 		}
 		/*
