@@ -87,7 +87,8 @@ int berth_framework_create(const struct berth_registry *registry, struct berth_c
 
 	if (own->volume_binder != NULL && plugin != NULL &&
 		plugin->ops == &bt_volume_binding_plugin) {
-		bt_volume_binding_set_binder(plugin, bt_outside_binder_create(&own->volume_binder));
+		bt_volume_binding_set_binder(
+			plugin, bt_outside_binder_create(&own->volume_binder, NULL));
 	}
 	framework->run_all_filters = options.run_all_filters;
 	framework->handle.services = &own->services;

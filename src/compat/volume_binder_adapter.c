@@ -224,22 +224,14 @@ static const struct bt_volume_binder_ops outside_ops = {
 	.bind_pod_volumes = bind_pod_volumes,
 };
 
-struct bt_volume_binder *bt_outside_binder_create(struct berth_volume_binder *const *outside)
+struct bt_volume_binder *bt_outside_binder_create(
+	struct berth_volume_binder *const *outside, struct berth_volume_binder *owned)
 {
 	struct outside_binder *binder = BT_NEW(struct outside_binder);
 
 	binder->base.ops = &outside_ops;
-	binder->outside = outside;
-	return &binder->base;
-}
-
-struct bt_volume_binder *bt_outside_binder_own(struct berth_volume_binder *outside)
-{
-	struct outside_binder *binder = BT_NEW(struct outside_binder);
-
-	binder->base.ops = &outside_ops;
-	binder->owned = outside;
-	binder->outside = &binder->owned;
+	binder->owned = owned;
+	binder->outside = outside != NULL ? outside : &binder->owned;
 	return &binder->base;
 }
 

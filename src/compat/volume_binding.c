@@ -429,7 +429,8 @@ int berth_volume_binding_create(const struct berth_volume_binding_args *args,
 	own->first_binder = berth_volume_binder_create(handle, NULL, NULL, &options);
 	own->outside.binder = own->first_binder;
 	own->outside.pvc_lister = berth_handle_lister(handle, "PersistentVolumeClaim");
-	bt_volume_binding_set_binder(own->inside, bt_outside_binder_create(&own->outside.binder));
+	bt_volume_binding_set_binder(
+		own->inside, bt_outside_binder_create(&own->outside.binder, NULL));
 	bt_volume_binding_set_claims(own->inside, get_claim, own);
 	*out_plugin = &own->outside;
 	return BERTH_OK;
@@ -456,6 +457,6 @@ int berth_volume_binding_replace_binder(struct berth_framework *framework,
 		return bt_error_set(err, BERTH_ERR_NOT_FOUND,
 			"the profile does not enable berth's plugin VolumeBinding");
 	}
-	bt_volume_binding_set_binder(plugin, bt_outside_binder_own(binder));
+	bt_volume_binding_set_binder(plugin, bt_outside_binder_create(NULL, binder));
 	return BERTH_OK;
 }
