@@ -150,9 +150,9 @@ static int start_scheduler(struct bt_cluster *cluster, struct berth_error *err)
 	const struct bt_cluster_options *options = &cluster->options;
 	int64_t now_ns = bt_api_now_ns(cluster->api);
 	bt_cluster_writes_init(&cluster->writes, cluster->api);
-	int result = bt_scheduler_create(options->config, &options->engine, &cluster->writes.writer,
-		&cluster->scheduler, err);
-	cluster->writes.scheduler = cluster->scheduler;
+	int result = bt_scheduler_create(options->config, &options->engine,
+		&cluster->writes.base.writer, &cluster->scheduler, err);
+	cluster->writes.base.scheduler = cluster->scheduler;
 	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(watched) && result == 0; i++) {
 		uint32_t collection = bt_typed_resource(cluster->api, watched[i])->collection;
 		while (cluster->kinds.count <= collection) {
@@ -184,7 +184,7 @@ static int run_scheduler(
 	int64_t next_ns = now_ns;
 	if (now_ns >= cluster->next_tick_ns) {
 		/* The returned due time is not needed, because the tick runs every second. */
-		(void)bt_event_recorder_tick(cluster->writes.events, now_ns);
+		(void)bt_event_recorder_tick(cluster->writes.base.events, now_ns);
 		cluster->next_tick_ns = now_ns + TICK_NS;
 	}
 	for (uint32_t i = 0; i < ATTEMPTS_PER_RUN; i++) {

@@ -1,67 +1,93 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * Creates the writes of bindings, statuses, preemption and volumes, records events, and reports
- * answers to the scheduler. Spec: 11b section 6.
- */
 #include "daemon/api_writes.h"
 
 #include "base/log.h"
+#include "base/map.h"
 #include "base/nanoseconds.h"
+#include "base/prng.h"
+#include "base/vec.h"
 #include "codec/json_edit.h"
-#include "daemon/api_writes_private.h"
-#include "daemon/write_documents.h"
+#include "codec/json_patch.h"
+#include "daemon/complete_object.h"
+#include "daemon/writer.h"
 #include "plugins/preemption_executor.h"
 
 /**
- * With an executor (asynchronous preemption) the eviction is held until the attempt ends and the
- * patch of the preemptor has its answer: the API server learns the nominated node before the
- * victims leave (spec 13 section 14.9). Without an executor the call waits for the answer.
+ * Spec 11b section 6.2: 4 tries, with waits of 10, 50 and 250 ms between them; up to 10 percent,
+ * random, is added to each wait.
  */
-static int evict(
-	struct bt_write *write, struct bt_preemption_ticket ticket, struct berth_error *err)
+#define TRIES_MAX 4
+#define FIRST_WAIT_NS INT64_C(10000000)
+#define WAIT_FACTOR 5
+
+enum write_state {
+	WRITE_WAITS, /* for an earlier write of the same uid, or for the write `after` */
+	WRITE_SENT,
+	WRITE_PAUSED,   /* will be sent again at due_ns */
+	WRITE_ANSWERED, /* the answer is kept until bt_api_writes_deliver */
+	WRITE_REPORTED, /* the scheduler was resumed, but has not taken the result yet */
+};
+
+struct write {
+	struct bt_api_writes *writes;
+	/* As in struct bt_write_request. */
+	enum bt_write_kind kind;
+	const char *method;
+	enum bt_kind target;
+	const char *tail;
+	struct bt_str uid;        /* in `texts`; writes with the same uid are sent in order */
+	struct bt_str namespace_; /* in `texts` */
+	struct bt_str name;       /* in `texts` */
+	struct bt_strbuf body;    /* empty once no retry can need the body */
+	uint64_t digest;          /* of the body */
+	bool is_protobuf;
+	bool retries;
+	struct bt_preemption_ticket ticket;
+
+	struct bt_strbuf texts;
+	enum write_state state;
+	uint32_t index;    /* in bt_api_writes.list */
+	uint64_t sequence; /* unique, ascending, above 0 */
+	uint64_t after;    /* sequence of the write that must end first; 0: no such write */
+	struct bt_rest_call *call;
+	uint32_t tries;
+	int64_t due_ns;   /* PAUSED: when to send again, loop time */
+	bool is_awaited;  /* a caller takes the result */
+	bool wants_claim; /* the caller takes the claim in the answer */
+	bool was_read;    /* VOLUME: the GET was answered */
+	/* The answer. */
+	int result;              /* 0 or BERTH_ERR_* */
+	char *message;           /* of the error; owned */
+	char *resource_version;  /* VOLUME: of the written object; owned */
+	struct bt_object *claim; /* owned; NULL: no claim */
+	bool conflicts;          /* CLAIM: the answer is a conflict */
+};
+
+struct bt_api_writes {
+	struct bt_writer base;
+	struct bt_api_writes_options options;
+	struct bt_prng prng;
+	BT_VEC(struct write *) list; /* a free place is NULL */
+	BT_VEC(uint32_t) free_places;
+	struct bt_map by_uid; /* hash of the uid -> index in `list` */
+	BT_VEC(struct write *) answered;
+	BT_VEC(struct write *) evictions; /* held evictions of the current attempt */
+	uint64_t last_sequence;
+	uint64_t attempt_patch; /* sequence of the current attempt's status patch; 0: no patch */
+	uint32_t in_flight;     /* writes that have no answer, sent or not */
+	uint32_t paused;
+	uint32_t reported;
+	int64_t next_due_ns;    /* when the first paused write is due, loop time */
+	struct bt_strbuf path;  /* of the request being sent */
+	char *resource_version; /* in the last VOLUME answer that was taken; owned */
+};
+
+static char *copy(struct bt_str text)
 {
-	struct bt_api_writes *writes = write->writes;
-	write->ticket = ticket;
-	if (ticket.executor == NULL) {
-		bt_write_start(write);
-		if (bt_write_await(write)) {
-			return bt_write_take(write, err);
-		}
-		writes->in_flight -= write->state < BT_WRITE_ANSWERED;
-		bt_write_destroy(write);
-		return bt_error_set(err, BERTH_ERR_STATE, "context canceled");
-	}
-	bt_vec_push(&writes->evictions, write);
-	write->after =
-		write->sequence; /* the write waits for itself: only flush_evictions starts it */
-	return BT_PREEMPTION_PENDING;
+	return bt_strndup(text.data, text.length);
 }
 
-/**
- * Start the evictions that were held during the attempt. If the attempt's status patch has no
- * answer yet, the evictions are sent after that answer.
- */
-static void flush_evictions(void *context)
-{
-	struct bt_api_writes *writes = context;
-	const struct bt_write *patch = NULL;
-	for (uint32_t i = 0; i < writes->list.count && writes->evictions.count != 0; i++) {
-		const struct bt_write *write = writes->list.items[i];
-		if (write != NULL && write->sequence == writes->attempt_patch &&
-			write->state < BT_WRITE_ANSWERED) {
-			patch = write;
-		}
-	}
-	for (uint32_t i = 0; i < writes->evictions.count; i++) {
-		struct bt_write *write = writes->evictions.items[i];
-		write->after = patch != NULL ? patch->sequence : 0;
-		bt_write_start(write);
-	}
-	writes->evictions.count = 0;
-	writes->attempt_patch = 0;
-}
-
-bool bt_api_writes_may_write(const struct bt_api_writes *writes, struct berth_error *err)
+static bool may_write(const struct bt_api_writes *writes, struct berth_error *err)
 {
 	const struct bt_api_writes_options *options = &writes->options;
 	if (options->may_write == NULL || options->may_write(options->context)) {
@@ -71,76 +97,155 @@ bool bt_api_writes_may_write(const struct bt_api_writes *writes, struct berth_er
 	return false;
 }
 
-/** Create a write that patches the status with the body in writes->scratch. */
-static struct bt_write *create_status_patch(struct bt_api_writes *writes, enum bt_write_kind kind,
-	enum bt_kind object_kind, const struct bt_object_meta *meta)
+/** Create a write in state WRITE_WAITS. */
+static struct write *create(
+	struct bt_api_writes *writes, const struct bt_write_request *request, struct bt_str uid)
 {
-	struct bt_write *write =
-		bt_write_create(writes, kind, meta->uid, meta->namespace_, meta->name);
-	write->method = "PATCH";
-	write->content_type = BT_STR(BT_MEDIA_STRATEGIC_PATCH);
-	write->retries = true;
-	bt_write_set_path(write, object_kind, "/status");
-	bt_write_set_body(write, bt_strbuf_str(&writes->scratch));
+	struct write *write = BT_NEW(struct write);
+	*write = (struct write){
+		.writes = writes,
+		.kind = request->kind,
+		.method = request->method,
+		.target = request->target,
+		.tail = request->tail,
+		.digest = bt_str_hash(request->body),
+		.is_protobuf = request->is_protobuf,
+		.retries = request->retries,
+		.ticket = request->ticket,
+		.sequence = ++writes->last_sequence,
+		.is_awaited = request->kind <= BT_WRITE_CLAIM,
+	};
+	bt_strbuf_append_str(&write->texts, uid);
+	bt_strbuf_append_str(&write->texts, request->namespace_);
+	bt_strbuf_append_str(&write->texts, request->name);
+	struct bt_str texts = bt_strbuf_str(&write->texts);
+	write->uid = bt_str_sub(texts, 0, uid.length);
+	write->namespace_ = bt_str_sub(texts, uid.length, request->namespace_.length);
+	write->name =
+		bt_str_sub(texts, uid.length + request->namespace_.length, request->name.length);
+	bt_strbuf_append_str(&write->body, request->body);
+	bt_vec_store(&writes->list, &writes->free_places, write, write->index);
+	bt_map_insert(&writes->by_uid, bt_str_hash(uid), write->index);
+	writes->in_flight++;
+	if (write->kind == BT_WRITE_BINDING) {
+		BT_LOG_INFO(3, "Attempting to bind pod to node",
+			BT_LOG_REF("pod", request->namespace_, request->name),
+			BT_LOG_STR("node", request->node_name));
+	}
 	return write;
 }
 
-/**
- * Create a write that patches the pod's status, without starting the write. NULL: the patch would
- * change nothing.
- */
-static struct bt_write *create_patch(struct bt_api_writes *writes, enum bt_write_kind kind,
-	const struct bt_pod *pod, const struct bt_pod_condition *condition,
-	const struct bt_post_filter_result *nomination)
+static void destroy(struct write *write)
 {
-	const struct bt_api_writes_options *options = &writes->options;
-	bt_strbuf_reset(&writes->scratch);
-	bool changes = bt_document_pod_status(
-		pod, condition, nomination, options->now_ns(options->context), &writes->scratch);
-	return changes ? create_status_patch(writes, kind, BT_KIND_POD, &pod->metadata) : NULL;
-}
-
-static int patch_other(void *context, struct bt_preemption_ticket ticket, const struct bt_pod *pod,
-	const struct bt_pod_condition *condition, const struct bt_post_filter_result *nomination,
-	struct berth_error *err)
-{
-	struct bt_write *write =
-		create_patch(context, BT_WRITE_EVICTION, pod, condition, nomination);
-	return write != NULL ? evict(write, ticket, err) : 0;
-}
-
-static int delete_pod(void *context, struct bt_preemption_ticket ticket,
-	const struct bt_preemption_pod *victim, struct berth_error *err)
-{
-	struct bt_api_writes *writes = context;
-	if (!bt_api_writes_may_write(writes, err)) {
-		return BERTH_ERR_STATE;
+	struct bt_api_writes *writes = write->writes;
+	if (write->call != NULL) {
+		bt_rest_cancel(write->call);
 	}
-	struct bt_write *write = bt_write_create(
-		writes, BT_WRITE_EVICTION, victim->uid, victim->namespace_, victim->name);
-	write->method = "DELETE";
-	bt_write_set_path(write, BT_KIND_POD, "");
-	if (bt_rest_writes_protobuf(writes->options.client)) {
-		write->content_type = BT_STR(BT_MEDIA_PROTOBUF);
-		bt_write_set_body(write, bt_document_delete_protobuf);
-	} else {
-		write->content_type = BT_STR(BT_MEDIA_JSON);
-		bt_write_set_body(write, bt_document_delete_json);
+	writes->reported -= write->state == WRITE_REPORTED;
+	(void)bt_map_remove(&writes->by_uid, bt_str_hash(write->uid), write->index);
+	writes->list.items[write->index] = NULL;
+	bt_vec_push(&writes->free_places, write->index);
+	bt_strbuf_finish(&write->texts);
+	bt_strbuf_finish(&write->body);
+	bt_free(write->message);
+	bt_free(write->resource_version);
+	bt_object_release(write->claim);
+	bt_free(write);
+}
+
+static bool is_over(const struct write *write)
+{
+	return write->state == WRITE_ANSWERED || write->state == WRITE_REPORTED;
+}
+
+/** Find the write that an earlier call with an equal request started, but for the body. */
+static struct write *find(const struct bt_api_writes *writes,
+	const struct bt_write_request *request, struct bt_str uid)
+{
+	uint64_t hash = bt_str_hash(uid);
+	BT_MAP_EACH (&writes->by_uid, hash, slot) {
+		struct write *write = writes->list.items[slot];
+		if (write->is_awaited && write->kind == request->kind &&
+			write->target == request->target &&
+			strcmp(write->method, request->method) == 0 &&
+			strcmp(write->tail, request->tail) == 0 && bt_str_equal(uid, write->uid) &&
+			bt_str_equal(request->name, write->name) &&
+			bt_str_equal(request->namespace_, write->namespace_)) {
+			return write;
+		}
 	}
-	return evict(write, ticket, err);
+	return NULL;
+}
+
+/** --- sending: spec 13 section 9.4 --- */
+
+static void send(struct write *write);
+
+/**
+ * Send the oldest waiting write with the uid of `write` (which may have ended). Sends nothing if
+ * another write of that uid is in flight, or if the oldest waiting write must wait for its write
+ * `after`.
+ */
+static void start(struct write *write)
+{
+	const struct bt_api_writes *writes = write->writes;
+	struct write *first = NULL;
+	uint64_t hash = bt_str_hash(write->uid);
+	BT_MAP_EACH (&writes->by_uid, hash, slot) {
+		struct write *other = writes->list.items[slot];
+		if (!bt_str_equal(write->uid, other->uid) || is_over(other)) {
+			continue;
+		}
+		if (other->state != WRITE_WAITS) {
+			return;
+		}
+		if (first == NULL || other->sequence < first->sequence) {
+			first = other;
+		}
+	}
+	if (first != NULL && first->after == 0) {
+		send(first);
+	}
 }
 
 /**
- * PersistentVolumes and PersistentVolumeClaims are written as a whole. The scheduler keeps only the
- * fields that it reads, so the object is read first and then written with the resourceVersion that
- * the scheduler has: if the object has changed since that version, the API server answers with a
- * conflict. Spec: 11b section 6.4, 13 section 14.6.
+ * Store the result and start the writes that waited for this write. err: the error if result is
+ * negative; emptied.
  */
+static void end(struct write *write, int result, struct berth_error *err)
+{
+	struct bt_api_writes *writes = write->writes;
+	write->state = WRITE_ANSWERED;
+	write->result = result;
+	if (result < 0) {
+		write->message = copy(bt_str_from(berth_error_message(err)));
+	}
+	berth_error_finish(err);
+	bt_strbuf_finish(&write->body);
+	writes->in_flight--;
+	bt_vec_push(&writes->answered, write);
+	/* Start the evictions of other pods that wait for this status patch. */
+	for (uint32_t i = 0; write->kind == BT_WRITE_STATUS && i < writes->list.count; i++) {
+		struct write *follower = writes->list.items[i];
+		if (follower != NULL && follower->after == write->sequence) {
+			follower->after = 0;
+			start(follower);
+		}
+	}
+	start(write);
+}
 
-void bt_write_volume_answered(struct bt_write *write, const struct bt_rest_answer *answer)
+/**
+ * Upstream writes PersistentVolumes and PersistentVolumeClaims as a whole. The scheduler keeps only
+ * the fields that it reads, so the object is read first; the merge patch then gives the object the
+ * resourceVersion that the scheduler has: if the object has changed since that version, the API
+ * server answers with a conflict. Spec: 11b section 6.4, 13 section 14.6.
+ */
+static void volume_answered(struct write *write, const struct bt_rest_answer *answer)
 {
 	struct bt_arena arena = {0};
 	struct bt_json_value *object;
+	struct bt_json_value *patch;
 	struct berth_error err = BERTH_ERROR_INIT;
 	int result = bt_rest_answer_error(answer, &err);
 	if (result == 0) {
@@ -149,213 +254,271 @@ void bt_write_volume_answered(struct bt_write *write, const struct bt_rest_answe
 	if (result == 0 && !write->was_read && object->type != BT_JSON_OBJECT) {
 		result = bt_error_set(&err, BERTH_ERR_SYNTAX, "the answer is not an object");
 	}
+	if (result == 0 && !write->was_read) {
+		result = bt_json_parse(&arena, bt_strbuf_str(&write->body), false, &patch, &err);
+	}
 	if (result != 0 || write->was_read) {
 		if (result == 0) {
-			bt_write_set_text(&write->resource_version,
-				bt_json_text_at(object, "metadata.resourceVersion"));
+			write->resource_version =
+				copy(bt_json_text_at(object, "metadata.resourceVersion"));
 		}
-		bt_write_end(write, result, &err);
+		end(write, result, &err);
 		bt_arena_finish(&arena);
 		return;
 	}
-	/* Change the object in the answer to the GET, and PUT the changed object. */
-	const struct bt_persistent_volume_claim *claim =
-		bt_object_value(write->claim, BT_KIND_PERSISTENT_VOLUME_CLAIM);
-	struct bt_str version = claim->metadata.resource_version;
-	if (write->volume != NULL) {
-		const struct bt_persistent_volume *volume =
-			bt_object_value(write->volume, BT_KIND_PERSISTENT_VOLUME);
-		version = volume->metadata.resource_version;
-		bt_document_bind_volume(&arena, object, volume);
-	} else {
-		bt_document_select_node(&arena, object, bt_str_from(write->subject));
-	}
-	struct bt_json_value *metadata = bt_json_ensure_object(&arena, object, "metadata");
-	(void)bt_json_remove_c(metadata, "managedFields"); /* the server keeps its value */
-	bt_json_set_str(&arena, metadata, "resourceVersion", version);
+	object = bt_json_merge_patch(&arena, object, patch);
+	/* The server keeps its value. */
+	(void)bt_json_remove_c(bt_json_find(object, "metadata"), "managedFields");
 	/*
 	 * Write JSON even if the client uses protobuf: encoding as protobuf would drop the fields
 	 * that berth does not define.
 	 */
-	struct bt_strbuf *scratch = &write->writes->scratch;
-	bt_strbuf_reset(scratch);
-	bt_json_format(object, scratch);
-	write->content_type = BT_STR(BT_MEDIA_JSON);
-	bt_write_set_body(write, bt_strbuf_str(scratch));
+	struct bt_strbuf body = {0};
+	bt_json_format(object, &body);
+	bt_strbuf_finish(&write->body);
+	write->body = body;
 	write->was_read = true;
-	bt_write_send(write);
+	send(write);
 	bt_arena_finish(&arena);
 }
 
-/**
- * Take the result of a BT_WRITE_VOLUME. Returns BT_WRITE_PENDING while the write has no answer.
- * *out_version: resourceVersion of the written object, set only on success; borrowed until the next
- * call.
- */
-static int take_answer(struct bt_write *write, struct bt_str *out_version, struct berth_error *err)
+static void done(
+	void *context, struct bt_rest_call *call BT_UNUSED, const struct bt_rest_answer *answer)
 {
-	struct bt_api_writes *writes = write->writes;
-	if (write->state < BT_WRITE_ANSWERED) {
-		return BT_WRITE_PENDING;
-	}
-	if (write->result == 0) {
-		bt_strbuf_reset(&writes->resource_version);
-		bt_strbuf_append_c(&writes->resource_version, write->resource_version);
-		*out_version = bt_strbuf_str(&writes->resource_version);
-	}
-	return bt_write_take(write, err);
-}
-
-/**
- * Create a BT_WRITE_VOLUME for the pod whose binding cycle runs now (bt_scheduler_binding_uid). The
- * caller sets the write's volume and claim, and starts the write.
- */
-static struct bt_write *start(struct bt_api_writes *writes, const struct bt_object_meta *meta,
-	struct bt_str subject, enum bt_kind kind)
-{
-	struct bt_write *write = bt_write_create(writes, BT_WRITE_VOLUME,
-		bt_scheduler_binding_uid(writes->scheduler), meta->namespace_, meta->name);
-	bt_write_set_path(write, kind, "");
-	write->method = "PUT";
-	bt_write_set_text(&write->subject, subject);
-	return write;
-}
-
-/**
- * Find the BT_WRITE_VOLUME for this object and subject that the running binding cycle started in an
- * earlier call. NULL: there is no such write.
- */
-static struct bt_write *find(const struct bt_api_writes *writes, const struct bt_object_meta *meta,
-	struct bt_str subject)
-{
-	struct bt_write *write = bt_write_find(
-		writes, BT_WRITE_VOLUME, bt_scheduler_binding_uid(writes->scheduler), subject);
-	return write != NULL && bt_str_equal_c(meta->name, write->name) &&
-			bt_str_equal_c(meta->namespace_, write->namespace_)
-		? write
-		: NULL;
-}
-
-static int bind_volume(void *context, const struct bt_persistent_volume *volume,
-	const struct bt_persistent_volume_claim *claim, struct bt_str *out_resource_version,
-	struct berth_error *err)
-{
-	struct bt_api_writes *writes = context;
-	struct bt_write *write = find(writes, &volume->metadata, claim->metadata.uid);
-	if (write == NULL) {
-		write = start(
-			writes, &volume->metadata, claim->metadata.uid, BT_KIND_PERSISTENT_VOLUME);
-		write->volume = bt_object_create(BT_KIND_PERSISTENT_VOLUME, volume);
-		write->claim = bt_object_create(BT_KIND_PERSISTENT_VOLUME_CLAIM, claim);
-		bt_write_start(write);
-	}
-	return take_answer(write, out_resource_version, err);
-}
-
-static int select_node(void *context, const struct bt_persistent_volume_claim *claim,
-	struct bt_str node_name, struct bt_str *out_resource_version, struct berth_error *err)
-{
-	struct bt_api_writes *writes = context;
-	struct bt_write *write = find(writes, &claim->metadata, node_name);
-	if (write == NULL) {
-		write = start(writes, &claim->metadata, node_name, BT_KIND_PERSISTENT_VOLUME_CLAIM);
-		write->claim = bt_object_create(BT_KIND_PERSISTENT_VOLUME_CLAIM, claim);
-		bt_write_start(write);
-	}
-	return take_answer(write, out_resource_version, err);
-}
-
-static bool pod_exists(void *context, const struct bt_pod_info *pod)
-{
-	const struct bt_api_writes *writes = context;
-	return bt_scheduler_find_same_pod(
-		       writes->scheduler, pod->namespace_, pod->name, pod->uid) != NULL;
-}
-
-void bt_write_set_path(struct bt_write *write, enum bt_kind kind, const char *tail)
-{
-	struct bt_strbuf path = {0};
-	bt_kind_append_path(kind, bt_kind_version_at(kind, 0), &path);
-	bt_rest_append_object(&path, bt_str_from(write->namespace_),
-		bt_str_from(bt_kind_info(kind)->resource), bt_str_from(write->name));
-	bt_strbuf_append_c(&path, tail);
-	write->path = bt_strbuf_steal(&path);
-	write->resource = bt_kind_info(kind)->resource;
-}
-
-/** --- bindings: spec 11b section 6.1 --- */
-
-static int bind(void *context, const struct bt_pod_info *pod, struct bt_str node_name,
-	struct berth_error *err)
-{
-	struct bt_api_writes *writes = context;
-	struct bt_write *known = bt_write_find(writes, BT_WRITE_BINDING, pod->uid, node_name);
-	if (known != NULL) {
-		return known->state >= BT_WRITE_ANSWERED ? bt_write_take(known, err)
-							 : BT_WRITE_PENDING;
-	}
-	if (!bt_api_writes_may_write(writes, err)) {
-		return BERTH_ERR_STATE;
-	}
-	struct bt_write *write =
-		bt_write_create(writes, BT_WRITE_BINDING, pod->uid, pod->namespace_, pod->name);
-	BT_LOG_INFO(3, "Attempting to bind pod to node",
-		BT_LOG_REF("pod", pod->namespace_, pod->name), BT_LOG_STR("node", node_name));
-	bt_write_set_text(&write->subject, node_name);
-	write->method = "POST";
-	bt_write_set_path(write, BT_KIND_POD, "/binding");
-	bt_strbuf_reset(&writes->scratch);
-	if (bt_rest_writes_protobuf(writes->options.client)) {
-		write->content_type = BT_STR(BT_MEDIA_PROTOBUF);
-		bt_document_binding_protobuf(pod, node_name, &writes->scratch);
+	struct write *write = context;
+	write->call = NULL;
+	if (write->retries && write->tries < TRIES_MAX &&
+		(answer->class_ == BT_REST_INTERNAL_ERROR ||
+			answer->class_ == BT_REST_SERVICE_UNAVAILABLE ||
+			answer->class_ == BT_REST_CONFLICT ||
+			(answer->class_ == BT_REST_TRANSPORT &&
+				answer->failure == BT_HTTP_FAILURE_REFUSED))) {
+		struct bt_api_writes *writes = write->writes;
+		int64_t wait_ns = FIRST_WAIT_NS;
+		for (uint32_t i = 1; i < write->tries; i++) {
+			wait_ns *= WAIT_FACTOR;
+		}
+		wait_ns += (int64_t)bt_prng_below(&writes->prng, (uint64_t)wait_ns / 10 + 1);
+		write->state = WRITE_PAUSED;
+		write->due_ns = bt_loop_now_ns(writes->options.loop) + wait_ns;
+		writes->paused++;
+		writes->next_due_ns = BT_MIN(writes->next_due_ns, write->due_ns);
+		bt_loop_call_at(writes->options.loop, write->due_ns);
+	} else if (write->kind == BT_WRITE_VOLUME) {
+		volume_answered(write, answer);
 	} else {
-		write->content_type = BT_STR(BT_MEDIA_JSON);
-		bt_document_binding_json(pod, node_name, &writes->scratch);
+		struct berth_error err = BERTH_ERROR_INIT;
+		int result = bt_rest_answer_error(answer, &err);
+		write->conflicts =
+			write->kind == BT_WRITE_CLAIM && answer->class_ == BT_REST_CONFLICT;
+		if (result == 0 && write->wants_claim) {
+			result = bt_complete_object_decode(
+				BT_KIND_RESOURCE_CLAIM, answer->body, &write->claim, &err);
+		}
+		end(write, result, &err);
 	}
-	bt_write_set_body(write, bt_strbuf_str(&writes->scratch));
-	bt_write_start(write);
-	return BT_WRITE_PENDING;
 }
 
-/** --- status patches: spec 11b section 6.2 --- */
+/**
+ * Check the lease again just before the request is sent: a process that was suspended, or waited
+ * for the limiter or a connection, may have lost the lease since the decision. A new leader may
+ * have bound pods that this process has not yet observed.
+ */
+static bool may_send(void *context)
+{
+	const struct write *write = context;
+	return may_write(write->writes, NULL);
+}
 
-static int patch_status(void *context, const struct bt_pod *pod,
-	const struct bt_pod_condition *condition, const struct bt_post_filter_result *nomination,
-	struct berth_error *err BT_UNUSED)
+/** Send the write, for the first time or as a retry. */
+static void send(struct write *write)
+{
+	const struct bt_kind_info *info = bt_kind_info(write->target);
+	struct bt_strbuf *path = &write->writes->path;
+	bt_strbuf_reset(path);
+	bt_kind_append_path(write->target, bt_kind_version_at(write->target, 0), path);
+	bt_rest_append_object(path, write->namespace_, bt_str_from(info->resource), write->name);
+	bt_strbuf_append_c(path, write->tail);
+	struct bt_rest_request request = {
+		.method = write->method,
+		.path = bt_strbuf_str(path),
+		.resource = bt_str_from(info->resource),
+		.name = write->name,
+		.content_type = BT_STR(BT_MEDIA_JSON),
+		.body = bt_strbuf_str(&write->body),
+		.handler = {.context = write, .done = done},
+		.may_send = may_send,
+	};
+	if (write->is_protobuf) {
+		request.content_type = BT_STR(BT_MEDIA_PROTOBUF);
+	} else if (write->kind == BT_WRITE_VOLUME && write->was_read) {
+		request.method = "PUT";
+	} else if (write->kind == BT_WRITE_VOLUME) {
+		request.method = "GET";
+		request.body.length = 0;
+	} else if (strcmp(write->method, "PATCH") == 0) {
+		request.content_type = BT_STR(BT_MEDIA_STRATEGIC_PATCH);
+	}
+	if (write->kind == BT_WRITE_CLAIM || write->kind == BT_WRITE_UNRESERVE ||
+		(write->kind == BT_WRITE_VOLUME && !write->was_read)) {
+		request.accept = BT_STR(BT_MEDIA_JSON);
+	}
+	write->state = WRITE_SENT;
+	write->tries++;
+	write->call = bt_rest_start(write->writes->options.client, &request);
+	if (!write->retries && write->kind != BT_WRITE_VOLUME) {
+		bt_strbuf_finish(&write->body);
+	}
+}
+
+static int64_t send_again(void *context, int64_t now_ns)
 {
 	struct bt_api_writes *writes = context;
-	struct bt_write *write = create_patch(writes, BT_WRITE_STATUS, pod, condition, nomination);
+	if (writes->paused == 0 || now_ns < writes->next_due_ns) {
+		return writes->next_due_ns;
+	}
+	writes->next_due_ns = INT64_MAX;
+	for (uint32_t i = 0; i < writes->list.count; i++) {
+		struct write *write = writes->list.items[i];
+		if (write == NULL || write->state != WRITE_PAUSED) {
+			continue;
+		}
+		if (write->due_ns <= now_ns) {
+			writes->paused--;
+			send(write);
+		} else if (write->due_ns < writes->next_due_ns) {
+			writes->next_due_ns = write->due_ns;
+		}
+	}
+	return writes->next_due_ns;
+}
+
+/** --- requests of the writer --- */
+
+/** Destroy a write that has its answer. Returns 0, or the error in the answer. */
+static int take(struct write *write, struct berth_error *err)
+{
+	int result = write->result;
+	if (result < 0) {
+		(void)bt_error_set(err, result, "%s", write->message);
+	}
+	for (uint32_t i = 0; i < write->writes->answered.count; i++) {
+		if (write->writes->answered.items[i] == write) {
+			bt_vec_remove_ordered(&write->writes->answered, i);
+			break;
+		}
+	}
+	destroy(write);
+	return result;
+}
+
+/**
+ * Turn the loop until the write has an answer, inside a call of the scheduler. false: the process
+ * stops, or the loop failed; the write still exists.
+ */
+static bool await(struct write *write)
+{
+	const struct bt_api_writes_options *options = &write->writes->options;
+	struct berth_error failure = BERTH_ERROR_INIT;
+	int result = 0;
+	while (result == 0 && !is_over(write) &&
+		(options->is_stopping == NULL || !options->is_stopping(options->context))) {
+		result = bt_loop_turn(options->loop, BT_NS_PER_SECOND, &failure);
+	}
+	berth_error_finish(&failure);
+	return result == 0 && is_over(write);
+}
+
+/** Drop the write: no caller takes the result. A write that was not sent yet is never sent. */
+static void abandon(struct write *write)
+{
+	write->is_awaited = false;
+	if (write->state == WRITE_WAITS) {
+		write->writes->in_flight--;
+		destroy(write);
+	}
+}
+
+static int send_request(struct bt_writer *writer, const struct bt_write_request *request,
+	struct bt_write_answer *out_answer, struct berth_error *err)
+{
+	struct bt_api_writes *writes = (struct bt_api_writes *)writer;
+	bool is_reported_only = request->kind >= BT_WRITE_STATUS;
+	struct bt_str uid = request->kind == BT_WRITE_VOLUME
+		? bt_scheduler_binding_uid(writer->scheduler)
+		: request->uid;
+	struct write *write = find(writes, request, uid);
+	if (write != NULL && write->digest != bt_str_hash(request->body)) {
+		/* An earlier, abandoned attempt started this write, with another body. */
+		abandon(write);
+		write = NULL;
+	}
 	if (write == NULL) {
+		if (!is_reported_only && !may_write(writes, err)) {
+			return BERTH_ERR_STATE;
+		}
+		write = create(writes, request, uid);
+		write->wants_claim = out_answer != NULL && request->kind == BT_WRITE_CLAIM;
+		if (request->ticket.executor != NULL) {
+			/* The write waits for itself: only flush_evictions starts it. */
+			write->after = write->sequence;
+			bt_vec_push(&writes->evictions, write);
+			return BT_PREEMPTION_PENDING;
+		}
+		start(write);
+	}
+	if (request->kind == BT_WRITE_STATUS) {
+		writes->attempt_patch = write->sequence;
+		return bt_scheduler_queues_calls(writer->scheduler) ? BT_WRITE_PENDING : 0;
+	}
+	if (is_reported_only) {
 		return 0;
 	}
-	writes->attempt_patch = write->sequence;
-	bt_write_start(write);
-	return bt_scheduler_queues_calls(writes->scheduler) ? BT_WRITE_PENDING : 0;
-}
-
-/** Upstream waits for the answer only to log an error, so this function does not wait. */
-static int patch_pod_group(void *context, const struct bt_pod_group *group,
-	const struct bt_condition *condition, struct berth_error *err BT_UNUSED)
-{
-	struct bt_api_writes *writes = context;
-	const struct bt_api_writes_options *options = &writes->options;
-	bt_strbuf_reset(&writes->scratch);
-	bt_document_pod_group_status(
-		group, condition, options->now_ns(options->context), &writes->scratch);
-	bt_write_start(create_status_patch(
-		writes, BT_WRITE_POD_GROUP, BT_KIND_POD_GROUP, &group->metadata));
-	return 0;
-}
-
-static void record_event(void *context, const struct bt_pod *pod, const char *type,
-	const char *reason, const char *action, struct bt_str note)
-{
-	struct bt_api_writes *writes = context;
-	const struct bt_api_writes_options *options = &writes->options;
-	if (options->events != NULL) {
-		bt_event_recorder_record_pod(options->events, pod, type, reason, action, note,
-			options->now_ns(options->context));
+	if ((request->must_end || request->kind == BT_WRITE_EVICTION) && !await(write)) {
+		abandon(write);
+		return bt_error_set(err, BERTH_ERR_STATE, "context canceled");
 	}
+	if (!is_over(write)) {
+		return BT_WRITE_PENDING;
+	}
+	if (write->conflicts) {
+		(void)take(write, err);
+		return BT_WRITE_CONFLICT;
+	}
+	if (out_answer != NULL && write->result == 0) {
+		bt_free(writes->resource_version);
+		writes->resource_version = write->resource_version;
+		write->resource_version = NULL;
+		out_answer->resource_version = bt_str_from(writes->resource_version);
+		out_answer->claim = write->claim;
+		write->claim = NULL;
+	}
+	return take(write, err);
+}
+
+/**
+ * Start the evictions that were held during the attempt. If the attempt's status patch has no
+ * answer yet, the evictions are sent after that answer: the API server learns the nominated node
+ * before the victims leave (spec 13 section 14.9).
+ */
+static void flush_evictions(void *context)
+{
+	struct bt_api_writes *writes = context;
+	const struct write *patch = NULL;
+	for (uint32_t i = 0; i < writes->list.count && writes->evictions.count != 0; i++) {
+		const struct write *write = writes->list.items[i];
+		if (write != NULL && write->sequence == writes->attempt_patch &&
+			write->state < WRITE_ANSWERED) {
+			patch = write;
+		}
+	}
+	for (uint32_t i = 0; i < writes->evictions.count; i++) {
+		struct write *write = writes->evictions.items[i];
+		write->after = patch != NULL ? patch->sequence : 0;
+		start(write);
+	}
+	writes->evictions.count = 0;
+	writes->attempt_patch = 0;
 }
 
 static void warn(void *context BT_UNUSED, struct bt_str line)
@@ -371,101 +534,112 @@ void bt_api_writes_deliver(struct bt_api_writes *writes)
 	 * list.
 	 */
 	while (writes->answered.count != 0) {
-		struct bt_write *write = writes->answered.items[0];
+		struct write *write = writes->answered.items[0];
 		struct bt_preemption_ticket ticket = write->ticket;
-		struct bt_str uid = bt_str_from(write->uid);
 		const char *message = write->message != NULL ? write->message : "";
 		int result = write->result;
 		bt_vec_remove_ordered(&writes->answered, 0);
-		switch (write->kind) {
-		case BT_WRITE_BINDING:
-		case BT_WRITE_VOLUME:
-		case BT_WRITE_CLAIM:
-			if (write->subject == NULL) {
-				bt_write_destroy(write);
-				break;
-			}
-			write->state = BT_WRITE_REPORTED;
+		if (write->is_awaited) {
+			write->state = WRITE_REPORTED;
 			writes->reported++;
-			bt_scheduler_resume(writes->scheduler, uid);
-			break;
-		case BT_WRITE_STATUS:
-			if (!bt_scheduler_patch_answered(
-				    writes->scheduler, uid, result, bt_str_from(message)) &&
-				result < 0) {
-				BT_LOG_ERROR(message, "Error updating pod",
-					BT_LOG_REF("pod", bt_str_from(write->namespace_),
-						bt_str_from(write->name)));
-			}
-			bt_write_destroy(write);
-			break;
-		case BT_WRITE_POD_GROUP:
-			if (result < 0) {
-				BT_LOG_ERROR(message, "Failed to update pod group status",
-					BT_LOG_REF("podGroup", bt_str_from(write->namespace_),
-						bt_str_from(write->name)));
-			}
-			bt_write_destroy(write);
-			break;
-		case BT_WRITE_EVICTION:
-			bt_write_destroy(write);
+			bt_scheduler_resume(writes->base.scheduler, write->uid);
+			continue;
+		}
+		if (write->kind == BT_WRITE_STATUS &&
+			!bt_scheduler_patch_answered(
+				writes->base.scheduler, write->uid, result, bt_str_from(message)) &&
+			result < 0) {
+			BT_LOG_ERROR(message, "Error updating pod",
+				BT_LOG_REF("pod", write->namespace_, write->name));
+		} else if (write->kind == BT_WRITE_POD_GROUP && result < 0) {
+			BT_LOG_ERROR(message, "Failed to update pod group status",
+				BT_LOG_REF("podGroup", write->namespace_, write->name));
+		} else if (write->kind == BT_WRITE_UNRESERVE && result < 0) {
+			BT_LOG_ERROR(message, "unreserve",
+				BT_LOG_REF("resourceclaim", write->namespace_, write->name));
+		}
+		destroy(write);
+		if (ticket.executor != NULL) {
 			bt_preemption_complete(ticket.executor, ticket.id, result);
-			break;
 		}
 	}
 	flush_evictions(writes);
 }
 
 /**
- * Return whether the next attempt may start. Also destroy the writes in state BT_WRITE_REPORTED:
- * the scheduler continues all resumed binding cycles before it calls this function, so a result
- * that is still here belongs to a binding cycle that has ended.
+ * Return whether the next attempt may start. Also destroy the writes in state WRITE_REPORTED: the
+ * scheduler continues all resumed binding cycles before it calls this function, so a result that is
+ * still here belongs to a binding cycle that has ended.
  */
 static bool may_schedule(void *context)
 {
 	struct bt_api_writes *writes = context;
 	const struct bt_api_writes_options *options = &writes->options;
 	for (uint32_t i = 0; i < writes->list.count && writes->reported != 0; i++) {
-		struct bt_write *write = writes->list.items[i];
-		if (write != NULL && write->state == BT_WRITE_REPORTED) {
-			bt_write_destroy(write);
+		struct write *write = writes->list.items[i];
+		if (write != NULL && write->state == WRITE_REPORTED) {
+			destroy(write);
 		}
 	}
 	return (options->in_flight_max == NULL ||
 		       writes->in_flight < options->in_flight_max(options->context)) &&
-		bt_api_writes_may_write(writes, NULL);
+		may_write(writes, NULL);
+}
+
+struct bt_api_writes *bt_api_writes_create(const struct bt_api_writes_options *options)
+{
+	struct bt_api_writes *writes = BT_NEW(struct bt_api_writes);
+	writes->base = (struct bt_writer){
+		.send = send_request,
+		.now_ns = options->now_ns,
+		.clock_context = options->context,
+		.events = options->events,
+		.is_protobuf = bt_rest_writes_protobuf(options->client),
+	};
+	bt_writer_init(&writes->base);
+	writes->base.writer.warn = warn;
+	writes->base.writer.may_schedule = may_schedule;
+	writes->base.writer.attempt_ended = flush_evictions;
+	writes->options = *options;
+	writes->next_due_ns = INT64_MAX;
+	bt_prng_init(&writes->prng, options->seed);
+	bt_loop_add_worker(options->loop, send_again, writes);
+	return writes;
+}
+
+void bt_api_writes_destroy(struct bt_api_writes *writes)
+{
+	if (writes == NULL) {
+		return;
+	}
+	bt_loop_remove_worker(writes->options.loop, writes);
+	for (uint32_t i = 0; i < writes->list.count; i++) {
+		if (writes->list.items[i] != NULL) {
+			destroy(writes->list.items[i]);
+		}
+	}
+	bt_vec_finish(&writes->list);
+	bt_vec_finish(&writes->free_places);
+	bt_vec_finish(&writes->answered);
+	bt_vec_finish(&writes->evictions);
+	bt_map_finish(&writes->by_uid);
+	bt_strbuf_finish(&writes->path);
+	bt_free(writes->resource_version);
+	bt_writer_finish(&writes->base);
+	bt_free(writes);
 }
 
 const struct bt_scheduler_writer *bt_api_writes_writer(struct bt_api_writes *writes)
 {
-	return &writes->writer;
+	return &writes->base.writer;
 }
 
 void bt_api_writes_attach(struct bt_api_writes *writes, struct bt_scheduler *scheduler)
 {
-	writes->scheduler = scheduler;
+	writes->base.scheduler = scheduler;
 }
 
-void bt_api_writes_init(struct bt_api_writes *writes)
+uint32_t bt_api_writes_in_flight(const struct bt_api_writes *writes)
 {
-	writes->volumes = (struct bt_volume_writer){
-		.context = writes,
-		.bind_volume = bind_volume,
-		.select_node = select_node,
-		.pod_exists = pod_exists,
-	};
-	writes->writer = (struct bt_scheduler_writer){
-		.context = writes,
-		.bind = bind,
-		.patch_status = patch_status,
-		.patch_pod_group = patch_pod_group,
-		.patch_other = patch_other,
-		.delete_pod = delete_pod,
-		.attempt_ended = flush_evictions,
-		.event = record_event,
-		.volumes = &writes->volumes,
-		.claims = &writes->claims,
-		.warn = warn,
-		.may_schedule = may_schedule,
-	};
+	return writes->in_flight;
 }

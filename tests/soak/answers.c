@@ -61,8 +61,8 @@ static int take_effect(struct bt_sim *sim, struct bt_sim_answer *answer)
 {
 	const struct bt_sim_write *write = &answer->write;
 	const struct bt_object_meta *meta = write->object->meta;
-	const struct bt_volume_writer *volumes = sim->writes.writer.volumes;
-	const struct bt_claim_writer *claims = sim->writes.writer.claims;
+	const struct bt_volume_writer *volumes = sim->writes.base.writer.volumes;
+	const struct bt_claim_writer *claims = sim->writes.base.writer.claims;
 	static const struct bt_pod_info no_pod = {.pod_id = BT_POD_NONE};
 	struct bt_str version = BT_STR("");
 	int result = 0;

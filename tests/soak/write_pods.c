@@ -124,7 +124,7 @@ static int write_status(void *context, const struct bt_pod *pod,
 				: "");
 	}
 	if (fault == BT_SIM_WRITE_GOOD || fault == BT_SIM_WRITE_UNHEARD) {
-		result = sim->writes.writer.patch_status(
+		result = sim->writes.base.writer.patch_status(
 			&sim->writes, pod, condition, nomination, err);
 		bt_sim_store_flush(&sim->store);
 	} else if (condition != NULL && node_name != NULL) {
@@ -146,7 +146,8 @@ static int write_pod_group(void *context, const struct bt_pod_group *group,
 		BT_STR_ARG(group->metadata.name), BT_STR_ARG(condition->status),
 		BT_STR_ARG(condition->message));
 	if (fault == BT_SIM_WRITE_GOOD || fault == BT_SIM_WRITE_UNHEARD) {
-		result = sim->writes.writer.patch_pod_group(&sim->writes, group, condition, err);
+		result = sim->writes.base.writer.patch_pod_group(
+			&sim->writes, group, condition, err);
 		bt_sim_store_flush(&sim->store);
 	}
 	if (fault != BT_SIM_WRITE_GOOD && result == 0) {

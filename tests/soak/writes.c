@@ -47,7 +47,7 @@ int bt_sim_bind(struct bt_sim *sim, const struct bt_object_meta *pod, struct bt_
 {
 	struct bt_pod_info info = {
 		.namespace_ = pod->namespace_, .name = pod->name, .uid = pod->uid};
-	int result = sim->writes.writer.bind(&sim->writes, &info, node_name, err);
+	int result = sim->writes.base.writer.bind(&sim->writes, &info, node_name, err);
 	bt_sim_store_flush(&sim->store);
 	return result;
 }
@@ -55,7 +55,7 @@ int bt_sim_bind(struct bt_sim *sim, const struct bt_object_meta *pod, struct bt_
 int bt_sim_perform_late_write(
 	struct bt_sim *sim, const struct bt_sim_late_write *write, struct berth_error *err)
 {
-	const struct bt_scheduler_writer *writer = &sim->writes.writer;
+	const struct bt_scheduler_writer *writer = &sim->writes.base.writer;
 	static const struct bt_preemption_ticket now = {.executor = NULL};
 	const struct bt_object_meta *meta = write->pod->meta;
 	struct bt_preemption_pod victim = {meta->namespace_, meta->name, meta->uid};
