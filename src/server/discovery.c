@@ -41,28 +41,38 @@ const struct bt_served_version *bt_served_versions(
 	uint32_t resource_count = bt_resources_count(resources);
 	struct bt_served_version *versions = BT_ARENA_NEW_ARRAY(
 		arena, struct bt_served_version, resource_count + BT_CUSTOM_METRICS_VERSIONS);
+	uint32_t *firsts = BT_ARENA_NEW_ARRAY(arena, uint32_t, resource_count); /* by group */
+	struct bt_text_set groups = {0};
+	struct bt_text_set names = {0};
 	uint32_t count = 0;
 	for (uint32_t i = 0; i < resource_count; i++) {
 		const struct bt_api_resource *resource = bt_resources_at(resources, i);
-		bool is_new = (resource->flags & BT_RESOURCE_HIDDEN) == 0;
-		bool is_new_group = true;
-		for (uint32_t k = 0; k < count; k++) {
-			if (strcmp(versions[k].group, resource->group) == 0) {
-				is_new_group = false;
-				is_new = is_new &&
-					strcmp(versions[k].version, resource->version) != 0;
+		struct bt_str group = bt_str_from(resource->group);
+		struct bt_str name = bt_resource_api_version(resource, arena);
+		if ((resource->flags & BT_RESOURCE_HIDDEN) != 0) {
+			continue;
+		}
+		if (bt_text_set_add(&names, name)) {
+			bool is_new_group = bt_text_set_add(&groups, group);
+			versions[count] = (struct bt_served_version){
+				resource->group, resource->version, is_new_group, true, i, 0, 0};
+			if (is_new_group) {
+				firsts[groups.items.count - 1] = count;
 			}
+			versions[firsts[bt_text_set_find(&groups, group)]].group_end = ++count;
 		}
-		if (is_new) {
-			versions[count++] = (struct bt_served_version){
-				resource->group, resource->version, is_new_group, true};
-		}
+		versions[bt_text_set_find(&names, name)].end = i + 1;
 	}
+	bt_text_set_finish(&groups);
+	bt_text_set_finish(&names);
+	uint32_t first = count;
 	for (uint32_t i = 0; i < BT_CUSTOM_METRICS_VERSIONS; i++) {
 		const struct bt_custom_metrics_version *row = &bt_custom_metrics_versions[i];
 		bool is_new_group = strcmp(versions[count - 1].group, row->group) != 0;
-		versions[count++] =
-			(struct bt_served_version){row->group, row->version, is_new_group, false};
+		first = is_new_group ? count : first;
+		versions[count] = (struct bt_served_version){
+			row->group, row->version, is_new_group, false, 0, 0, 0};
+		versions[first].group_end = ++count;
 	}
 	*out_count = count;
 	return versions;
@@ -77,22 +87,19 @@ static struct bt_json_value *version_entry(
 		version->version);
 }
 
-/* Adds "name", "versions" and "preferredVersion" of a group to an object. */
-static struct bt_json_value *fill_group(const struct bt_served_version *versions, uint32_t count,
-	struct bt_str group, struct bt_json_value *object, struct bt_arena *arena)
+/* Adds name, versions and preferredVersion of the group whose first version is `first`. */
+static struct bt_json_value *fill_group(const struct bt_served_version *versions, uint32_t first,
+	struct bt_json_value *object, struct bt_arena *arena)
 {
+	const char *group = versions[first].group;
 	struct bt_json_value *entries = bt_json_new(arena, BT_JSON_ARRAY);
-	struct bt_json_value *preferred = NULL;
-	for (uint32_t i = 0; i < count; i++) {
-		if (bt_str_equal_c(group, versions[i].group)) {
+	for (uint32_t i = first; i < versions[first].group_end; i++) {
+		if (strcmp(versions[i].group, group) == 0) {
 			bt_json_append(arena, entries, version_entry(&versions[i], arena));
-			if (preferred == NULL) {
-				preferred = version_entry(&versions[i], arena);
-			}
 		}
 	}
-	return bt_json_put(arena, object, "{name: %s, versions: %v, preferredVersion: %v}", group,
-		entries, preferred);
+	return bt_json_put(arena, object, "{name: %c, versions: %v, preferredVersion: %v}", group,
+		entries, version_entry(&versions[first], arena));
 }
 
 struct bt_json_value *bt_discovery_groups(
@@ -103,9 +110,7 @@ struct bt_json_value *bt_discovery_groups(
 	const struct bt_served_version *versions = bt_served_versions(resources, arena, &count);
 	for (uint32_t i = 0; i < count; i++) {
 		if (versions[i].is_first_of_group && versions[i].group[0] != '\0') {
-			bt_json_append(arena, groups,
-				fill_group(versions, count, bt_str_from(versions[i].group), NULL,
-					arena));
+			bt_json_append(arena, groups, fill_group(versions, i, NULL, arena));
 		}
 	}
 	return bt_json_put(
@@ -117,7 +122,11 @@ struct bt_json_value *bt_discovery_group(
 {
 	uint32_t count;
 	const struct bt_served_version *versions = bt_served_versions(resources, arena, &count);
-	return fill_group(versions, count, bt_arena_str(arena, group),
+	uint32_t first = 0;
+	while (first + 1 < count && !bt_str_equal_c(group, versions[first].group)) {
+		first++;
+	}
+	return fill_group(versions, first,
 		bt_json_put(arena, NULL, "{kind: 'APIGroup', apiVersion: 'v1'}"), arena);
 }
 
@@ -243,7 +252,7 @@ static struct bt_json_value *aggregated_version(const struct bt_resources *resou
 	const struct bt_served_version *version, struct bt_arena *arena)
 {
 	struct bt_json_value *list = NULL;
-	for (uint32_t i = 0; version->has_resources && i < bt_resources_count(resources); i++) {
+	for (uint32_t i = version->begin; i < version->end; i++) {
 		const struct bt_api_resource *resource = bt_resources_at(resources, i);
 		if ((resource->flags & BT_RESOURCE_HIDDEN) == 0 &&
 			strcmp(resource->group, version->group) == 0 &&
@@ -269,7 +278,7 @@ struct bt_json_value *bt_discovery_aggregated(const struct bt_resources *resourc
 		}
 		struct bt_json_value *item =
 			bt_json_put(arena, NULL, "{metadata: {name: %c}}", is_core ? NULL : group);
-		for (uint32_t k = i; k < count; k++) {
+		for (uint32_t k = i; k < versions[i].group_end; k++) {
 			if (strcmp(versions[k].group, group) == 0) {
 				bt_json_put(arena, item, "{versions: [%v]}",
 					aggregated_version(resources, &versions[k], arena));

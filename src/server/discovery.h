@@ -10,6 +10,10 @@ struct bt_served_version {
 	const char *version;
 	bool is_first_of_group; /* the preferred version */
 	bool has_resources;     /* false: a version of custom metrics */
+	/** Its resources are among bt_resources_at from `begin`, and before `end`. */
+	uint32_t begin;
+	uint32_t end;
+	uint32_t group_end; /* if is_first_of_group: index after the last version of the group */
 };
 
 /** Returns the versions that discovery lists, in discovery order. */

@@ -617,7 +617,8 @@ static void write_resource(struct document *document, const struct bt_api_resour
 static const struct bt_api_resource *next_resource(const struct bt_resources *resources,
 	const struct bt_served_version *version, uint32_t *index)
 {
-	while (*index < bt_resources_count(resources)) {
+	*index = version != NULL ? BT_MAX(*index, version->begin) : *index;
+	while (*index < (version != NULL ? version->end : bt_resources_count(resources))) {
 		const struct bt_api_resource *resource = bt_resources_at(resources, (*index)++);
 		if ((resource->flags & BT_RESOURCE_HIDDEN) == 0 &&
 			(version == NULL ||
