@@ -431,6 +431,13 @@ class Writer:
             raise Mistake(f"cannot read '{text}'")
         path, value, condition = match.groups()
         field = self.field(path)
+        names = path.split(".")
+        if value == "podTemplate":
+            holder = self.object
+            for name in names[:-1]:
+                holder = f'bt_json_ensure_object(write->arena, {holder}, "{name}")'
+            when = f"if ({self.whole_condition(condition)}) " if condition else ""
+            return f"{when}{{ bt_kinds_default_pod_template(write->arena, {holder}); }}"
         missing = f"{self.find(path)} == NULL"
         if field.shape != "SINGLE" or field.type in TEXTS:
             missing = f"!({self.is_set(path)})"
@@ -446,7 +453,6 @@ class Writer:
             value, arguments = "%t", f", {self.find(value[1:])}"
         if value == "now":
             value, arguments = "%s", ", bt_time_text(write->arena, write->now_ns)"
-        names = path.split(".")
         template = "".join(f"{{{name}: " for name in names) + value + "}" * len(names)
         return (f"if ({missing}) {{ bt_json_put(write->arena, {self.object}, "
             f'"{template}"{arguments}); }}')

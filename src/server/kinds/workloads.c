@@ -83,35 +83,13 @@ const struct bt_json_value *bt_kinds_enter_template(struct bt_check *check,
 		: template_;
 }
 
-/**
- * The function set_defaults of kinds that have only the defaults of the schema and of the pod
- * template.
- */
-static void default_template(const struct bt_write *write, struct bt_json_value *object)
-{
-	struct bt_json_value *spec = bt_kinds_object(object, "spec");
-	bt_kinds_default_pod_template(write->arena, spec != NULL ? spec : object);
-}
-
-const struct bt_strategy bt_strategy_pod_template = {.set_defaults = default_template};
-
-/** Deployments and ReplicaSets. */
-const struct bt_strategy bt_strategy_deployment = {
+/** Deployments, ReplicaSets and CronJobs. */
+const struct bt_strategy bt_strategy_workload = {
 	.resets_status = true,
 	.validates_spec_alone = true,
-	.set_defaults = default_template,
 };
 
 /** --- ReplicationController --- */
-
-static void default_replication_controller(
-	const struct bt_write *write, struct bt_json_value *object)
-{
-	struct bt_json_value *spec = bt_json_ensure_object(write->arena, object, "spec");
-	if (bt_json_find(spec, "template") != NULL) {
-		bt_kinds_default_pod_template(write->arena, spec);
-	}
-}
 
 void bt_rule_replication_controller(
 	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *spec)
@@ -127,11 +105,6 @@ void bt_rule_replication_controller(
 	}
 }
 
-const struct bt_strategy bt_strategy_replication_controller = {
-	.resets_status = true,
-	.set_defaults = default_replication_controller,
-};
-
 /** --- StatefulSet --- */
 
 static void default_stateful_set(const struct bt_write *write, struct bt_json_value *object)
@@ -143,7 +116,6 @@ static void default_stateful_set(const struct bt_write *write, struct bt_json_va
 		bt_kinds_default_c(arena, claims->elements[i], "kind", "PersistentVolumeClaim");
 		bt_kinds_default_c(arena, claims->elements[i], "apiVersion", "v1");
 	}
-	bt_kinds_default_pod_template(arena, spec);
 }
 
 const struct bt_strategy bt_strategy_stateful_set = {
@@ -196,7 +168,6 @@ static void default_daemon_set(const struct bt_write *write, struct bt_json_valu
 	struct bt_json_value *annotations = bt_json_ensure_object(
 		arena, bt_json_ensure_object(arena, object, "metadata"), "annotations");
 	bt_kinds_default_c(arena, annotations, TEMPLATE_GENERATION, "0");
-	default_template(write, object);
 }
 
 const struct bt_strategy bt_strategy_daemon_set = {
@@ -265,18 +236,8 @@ bool bt_kinds_job_is_gang(const struct bt_json_value *spec)
 const struct bt_strategy bt_strategy_job = {
 	.resets_status = true,
 	.validates_twice = true,
-	.set_defaults = default_template,
 	.prepare_create = prepare_job,
 };
-
-static void default_cron_job(const struct bt_write *write, struct bt_json_value *object)
-{
-	struct bt_json_value *spec = bt_json_ensure_object(write->arena, object, "spec");
-	struct bt_json_value *template_ = bt_json_ensure_object(write->arena, spec, "jobTemplate");
-	/* Other defaults are set when a Job is created from the template. */
-	bt_kinds_default_pod_template(
-		write->arena, bt_json_ensure_object(write->arena, template_, "spec"));
-}
 
 void bt_rule_cron_job(
 	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *spec)
@@ -305,9 +266,3 @@ void bt_rule_cron_job(
 			BT_STR_ARG(schedule));
 	}
 }
-
-const struct bt_strategy bt_strategy_cron_job = {
-	.resets_status = true,
-	.validates_spec_alone = true,
-	.set_defaults = default_cron_job,
-};
