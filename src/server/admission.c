@@ -321,14 +321,12 @@ bool bt_admission_is(const struct bt_admission *admission, const char *group, co
 
 void bt_admission_refuse(struct bt_admission *admission, const char *format, ...)
 {
-	struct bt_strbuf text = {0};
 	va_list arguments;
 	va_start(arguments, format);
-	bt_strbuf_vprintf(&text, format, arguments);
+	struct bt_str text = bt_failure_vprintf(admission->write->arena, format, arguments);
 	va_end(arguments);
-	struct bt_str copy = bt_arena_take_strbuf(admission->write->arena, &text);
 	(void)bt_fail_forbidden(admission->failure, admission->write->arena,
-		admission->write->resource, admission->write->name, copy);
+		admission->write->resource, admission->write->name, text);
 }
 
 const struct bt_api_resource *bt_admission_resource(

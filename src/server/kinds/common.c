@@ -12,20 +12,16 @@ void bt_kinds_error(struct bt_field_errors *errors, enum bt_field_error_type typ
 	const struct bt_path *place, const struct bt_json_value *value, const char *format, ...)
 {
 	struct bt_strbuf path = {0};
-	struct bt_strbuf detail = {0};
 	va_list arguments;
 	if (errors->count >= ERRORS_MAX) {
 		return;
 	}
 	va_start(arguments, format);
-	bt_strbuf_vprintf(&detail, format, arguments);
+	struct bt_str text = bt_failure_vprintf(errors->arena, format, arguments);
 	va_end(arguments);
-	struct bt_str text = bt_strbuf_str(&detail);
 	bt_path_render(place, &path);
-	bt_field_errors_add(errors, type, bt_arena_str(errors->arena, bt_strbuf_str(&path)), value,
-		"%.*s", BT_STR_ARG(text));
-	bt_strbuf_finish(&path);
-	bt_strbuf_finish(&detail);
+	bt_field_errors_add(errors, type, bt_arena_take_strbuf(errors->arena, &path), value, "%.*s",
+		BT_STR_ARG(text));
 }
 
 void bt_kinds_add_problems(struct bt_field_errors *errors, const struct bt_path *place,

@@ -393,10 +393,6 @@ void bt_rule_service_ports(
 	if (!has_type(spec, "ClusterIP")) {
 		count_other_node_ports(check->write, used);
 	}
-	for (uint32_t i = 0; ports->count > 1 && i < ports->count; i++) {
-		(void)bt_kinds_check_required(
-			errors, BT_PATH_INDEX(list, i), ports->elements[i], "name");
-	}
 	struct bt_text_set numbers = {0};
 	for (uint32_t i = 0; i < ports->count; i++) {
 		const struct bt_json_value *port = ports->elements[i];
@@ -444,12 +440,6 @@ void bt_rule_service_address(
 	uint8_t ip[4];
 	if (write->restoring) {
 		return;
-	}
-	if (is_headless && (has_type(spec, "NodePort") || has_type(spec, "LoadBalancer"))) {
-		bt_kinds_error(check->errors, BT_FIELD_INVALID, BT_PATH_INDEX(addresses, 0),
-			bt_json_find(spec, "clusterIP"),
-			"may not be set to 'None' for %.*s services",
-			BT_STR_ARG(bt_kinds_text(spec, "type")));
 	}
 	if (given->count != 0 && !bt_str_equal(given->elements[0]->text, address)) {
 		bt_kinds_error(check->errors, BT_FIELD_INVALID, addresses, given,
