@@ -216,9 +216,13 @@ const char *bt_departure_name(enum bt_departure departure)
 	return names[departure];
 }
 
-void bt_whatif_init(struct bt_whatif *whatif, const struct bt_manifests *base)
+void bt_whatif_init(struct bt_whatif *whatif, struct bt_manifests *base)
 {
 	*whatif = (struct bt_whatif){.base = base};
+	for (uint32_t i = 0; i < base->objects.count; i++) {
+		base->objects.items[i].pods_exist &=
+			base->objects.items[i].kind != BT_KIND_DAEMON_SET;
+	}
 	bt_manifests_init(&whatif->work);
 	bt_manifests_copy(base, NULL, &whatif->work);
 	bt_whatif_sync_marks(whatif);
@@ -318,15 +322,6 @@ void bt_whatif_unplace(struct bt_manifests *cluster)
 	}
 	bt_pod_claims_release_all(cluster, &uids);
 	bt_text_set_finish(&uids);
-}
-
-void bt_whatif_expand_daemon_sets(struct bt_manifests *cluster)
-{
-	for (uint32_t i = 0; i < cluster->objects.count; i++) {
-		if (cluster->objects.items[i].kind == BT_KIND_DAEMON_SET) {
-			cluster->objects.items[i].pods_exist = false;
-		}
-	}
 }
 
 /** --- objects by name --- */

@@ -138,9 +138,11 @@ struct bt_whatif {
 
 /**
  * Initialises whatif with a copy of base. base: borrowed until finish; its objects have the same
- * indexes in work.
+ * indexes in work. On both sides the simulation then creates missing pods of a live cluster's
+ * DaemonSets, as the controller does when nodes change, so the report does not list these pods as
+ * differences.
  */
-void bt_whatif_init(struct bt_whatif *whatif, const struct bt_manifests *base);
+void bt_whatif_init(struct bt_whatif *whatif, struct bt_manifests *base);
 void bt_whatif_finish(struct bt_whatif *whatif);
 /**
  * Applies a change. Errors name the flag: "--drain node-a9: ...". A change without effect is a
@@ -155,12 +157,6 @@ void bt_whatif_result(const struct bt_whatif *whatif, struct bt_manifests *out_c
  * DaemonSets and mirror pods keep their nodes.
  */
 void bt_whatif_unplace(struct bt_manifests *cluster);
-/**
- * Makes the simulation create missing pods of a live cluster's DaemonSets, as the controller does
- * when nodes change. Call this function before bt_whatif_init. Both sides then create the pods that
- * are missing in the input, so the report does not list these pods as differences.
- */
-void bt_whatif_expand_daemon_sets(struct bt_manifests *cluster);
 
 /** Owner kind of a pod: decides whether an evicted pod stays, becomes pending or is deleted. */
 enum bt_pod_keeper {

@@ -63,7 +63,6 @@ static int make_after(struct options *options, struct bt_whatif *whatif,
 	if (options->from_scratch) {
 		bt_whatif_unplace(input);
 	}
-	bt_whatif_expand_daemon_sets(input);
 	bt_whatif_init(whatif, input);
 	whatif->recreate_bare = options->recreate_bare;
 	whatif->pod_level = bt_gate_enabled(gates, BT_GATE_POD_LEVEL_RESOURCES);
