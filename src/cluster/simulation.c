@@ -466,7 +466,8 @@ bool bt_simulation_can_return_node(const struct bt_simulation *simulation, uint3
 	return false;
 }
 
-void bt_simulation_return_node(struct bt_simulation *simulation, uint32_t index)
+void bt_simulation_return_node(struct bt_simulation *simulation, uint32_t index,
+	struct bt_object *const *pods, uint32_t count)
 {
 	struct bt_state *state = simulation->engine->state;
 	struct bt_arena scratch = {0};
@@ -492,17 +493,15 @@ void bt_simulation_return_node(struct bt_simulation *simulation, uint32_t index)
 		}
 		zone->slots.items[last] = slot;
 		state->order.changes_lost = true;
-		return;
+		break;
 	}
-}
-
-void bt_simulation_return_running(struct bt_simulation *simulation, struct bt_object *object)
-{
-	int result =
-		bt_scheduler_observe(simulation->scheduler, NULL, object, simulation->now_ns, NULL);
-	BT_ASSERT(result == 0); /* the node was loaded before */
-	bt_object_release(object);
-	simulation->running_count++;
+	for (uint32_t i = 0; i < count; i++) {
+		int result = bt_scheduler_observe(
+			simulation->scheduler, NULL, pods[i], simulation->now_ns, NULL);
+		BT_ASSERT(result == 0); /* the pod was loaded before */
+		bt_object_release(pods[i]);
+	}
+	simulation->running_count += count;
 }
 
 struct bt_object *bt_simulation_take_running(struct bt_simulation *simulation, uint32_t index)

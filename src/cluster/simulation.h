@@ -166,21 +166,22 @@ BT_MUST_USE int bt_simulation_add_pod(struct bt_simulation *simulation, const st
 /**
  * Opens the simulation again after bt_simulation_run, so that the caller can remove another node.
  * All pods of the run are removed from the simulation; they must have come from
- * bt_simulation_add_pod. The caller then calls bt_simulation_return_node, and
- * bt_simulation_return_running for each pod of the node in input order. Afterwards the state equals
- * the state before the removal, provided that the run bound all its pods and that no pod has
+ * bt_simulation_add_pod. The caller then calls bt_simulation_return_node. Afterwards the state
+ * equals the state before the removal, provided that the run bound all its pods and that no pod has
  * volumes, claims or a group.
  */
 void bt_simulation_reopen(struct bt_simulation *simulation);
 /**
- * Adds the removed node at index again. Its zone must have other nodes, and the node must not be
- * the first one of its zone if there are several zones.
+ * Adds the removed node at index again, then its pods: results of bt_simulation_take_running in
+ * input order; consumed.
  */
-void bt_simulation_return_node(struct bt_simulation *simulation, uint32_t index);
-/** Returns whether bt_simulation_return_node can be called for the node at index. */
+void bt_simulation_return_node(struct bt_simulation *simulation, uint32_t index,
+	struct bt_object *const *pods, uint32_t count);
+/**
+ * Returns whether bt_simulation_return_node can be called for the node at index: its zone has other
+ * nodes, and the node is not the first one of its zone, unless there is only one zone.
+ */
 bool bt_simulation_can_return_node(const struct bt_simulation *simulation, uint32_t index);
-/** Adds the removed pod again. object: the result of bt_simulation_take_running; consumed. */
-void bt_simulation_return_running(struct bt_simulation *simulation, struct bt_object *object);
 /** Ends loading: sorts the pods into the order of the queue. */
 void bt_simulation_close(struct bt_simulation *simulation);
 /**

@@ -395,10 +395,8 @@ static int try_and_return(struct losing *losing, const struct loss *loss,
 		bt_json_write_null(writer);
 	}
 	bt_simulation_reopen(simulation);
-	bt_simulation_return_node(simulation, loss->nodes.items[0]);
-	for (uint32_t i = 0; i < taken.list.count; i++) {
-		bt_simulation_return_running(simulation, taken.list.items[i]);
-	}
+	bt_simulation_return_node(
+		simulation, loss->nodes.items[0], taken.list.items, taken.list.count);
 	simulation->engine->next_start_node_index = next_start;
 	bt_vec_finish(&taken.list);
 	return 0;
