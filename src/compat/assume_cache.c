@@ -28,7 +28,10 @@ struct entry {
 struct event {
 	struct berth_object *before;
 	struct berth_object *after;
-	uint32_t handler; /* index of the handler to call; UINT32_MAX: call all handlers */
+	/* The handlers to call: those that were there, or only the last one for its first list. */
+	uint32_t first_handler;
+	uint32_t handler_end;
+	bool is_initial;
 };
 
 struct berth_assume_cache {
@@ -98,7 +101,7 @@ static void deliver(const struct event *event, struct berth_assume_cache_handler
 {
 	if (event->before == NULL) {
 		if (handler.on_add != NULL) {
-			handler.on_add(handler.context, event->after, event->handler != UINT32_MAX);
+			handler.on_add(handler.context, event->after, event->is_initial);
 		}
 	} else if (event->after == NULL) {
 		if (handler.on_delete != NULL) {
@@ -122,10 +125,8 @@ static void deliver_events(struct berth_assume_cache *cache)
 	while (cache->delivered < cache->events.count) {
 		struct event event = cache->events.items[cache->delivered++];
 
-		for (uint32_t i = 0; i < cache->handlers.count; i++) {
-			if (event.handler == UINT32_MAX || event.handler == i) {
-				deliver(&event, cache->handlers.items[i]);
-			}
+		for (uint32_t i = event.first_handler; i < event.handler_end; i++) {
+			deliver(&event, cache->handlers.items[i]);
 		}
 		finish_event(&event);
 	}
@@ -136,9 +137,13 @@ static void deliver_events(struct berth_assume_cache *cache)
 
 /** Appends an event. Takes references to before and after, which may be NULL. */
 static void add_event(struct berth_assume_cache *cache, struct berth_object *before,
-	struct berth_object *after, uint32_t handler)
+	struct berth_object *after, bool is_initial)
 {
-	struct event event = {.handler = handler};
+	struct event event = {
+		.first_handler = is_initial ? cache->handlers.count - 1 : 0,
+		.handler_end = cache->handlers.count,
+		.is_initial = is_initial,
+	};
 
 	event.before = before != NULL ? berth_object_share(before) : NULL;
 	event.after = after != NULL ? berth_object_share(after) : NULL;
@@ -148,12 +153,10 @@ static void add_event(struct berth_assume_cache *cache, struct berth_object *bef
 void berth_assume_cache_add_event_handler(
 	struct berth_assume_cache *cache, const struct berth_assume_cache_handler *handler)
 {
-	uint32_t index = cache->handlers.count;
-
 	bt_vec_push(&cache->handlers, *handler);
 	for (uint32_t i = 0; i < cache->entries.count; i++) {
 		if (cache->entries.items[i].latest != NULL) {
-			add_event(cache, NULL, cache->entries.items[i].latest, index);
+			add_event(cache, NULL, cache->entries.items[i].latest, true);
 		}
 	}
 	deliver_events(cache);
@@ -253,12 +256,12 @@ bool berth_assume_cache_put(struct berth_assume_cache *cache, struct berth_objec
 		uint32_t index;
 
 		bt_hash_table_add(&cache->entries, added.hash, added, index);
-		add_event(cache, NULL, object, UINT32_MAX);
+		add_event(cache, NULL, object, false);
 	} else if (parse_versions(cache, entry, object, &stored, &version, NULL) != BERTH_OK ||
 		version <= stored) {
 		accepted = false;
 	} else {
-		add_event(cache, entry->latest, object, UINT32_MAX);
+		add_event(cache, entry->latest, object, false);
 		set_object(&entry->api, object);
 		set_object(&entry->latest, object);
 	}
@@ -274,7 +277,7 @@ void berth_assume_cache_delete(struct berth_assume_cache *cache, struct berth_st
 	if (entry == NULL) {
 		return;
 	}
-	add_event(cache, entry->latest, NULL, UINT32_MAX);
+	add_event(cache, entry->latest, NULL, false);
 	bt_hash_table_remove(
 		&cache->entries, entry->hash, (uint32_t)(entry - cache->entries.items));
 	finish_entry(entry);
@@ -302,7 +305,7 @@ static int assume(struct berth_assume_cache *cache, struct bt_str key, struct be
 			bt_strbuf_c(&cache->description), BT_STR_ARG(key), (long long)stored,
 			(long long)version);
 	}
-	add_event(cache, entry->latest, object, UINT32_MAX);
+	add_event(cache, entry->latest, object, false);
 	set_object(&entry->latest, object);
 	return BERTH_OK;
 }
@@ -325,7 +328,7 @@ void berth_assume_cache_restore(struct berth_assume_cache *cache, struct berth_s
 	if (entry == NULL || entry->latest == entry->api) {
 		return;
 	}
-	add_event(cache, entry->latest, entry->api, UINT32_MAX);
+	add_event(cache, entry->latest, entry->api, false);
 	set_object(&entry->latest, entry->api);
 	deliver_events(cache);
 }

@@ -206,6 +206,41 @@ START_TEST(test_assume_cache__changes_by_handlers_come_after)
 }
 END_TEST
 
+/** Context of join: a handler that the first add adds. */
+struct joining {
+	struct berth_assume_cache *cache;
+	struct berth_assume_cache_handler handler;
+	bool is_done;
+};
+
+static void join(void *context, const struct berth_object *object, bool is_initial)
+{
+	struct joining *joining = context;
+
+	(void)object;
+	(void)is_initial;
+	if (!joining->is_done) {
+		joining->is_done = true;
+		berth_assume_cache_add_event_handler(joining->cache, &joining->handler);
+	}
+}
+
+START_TEST(test_assume_cache__handlers_get_no_change_before_their_list)
+{
+	struct berth_assume_cache *cache = berth_assume_cache_create("claim", NULL, NULL, NULL);
+	struct heard heard = {.text = ""};
+	struct joining joining = {cache, {&heard, on_add, on_update, on_delete}, false};
+	struct berth_assume_cache_handler handler = {&joining, join, NULL, NULL};
+
+	berth_assume_cache_add_event_handler(cache, &handler);
+	ck_assert(put(cache, "c", "4", "x"));
+	ck_assert_str_eq(heard.text, " i4");
+	ck_assert(put(cache, "c", "5", "x"));
+	ck_assert_str_eq(heard.text, " i4 u5");
+	berth_assume_cache_destroy(cache);
+}
+END_TEST
+
 #define VOLUME(name, version, class_) \
 	"{'apiVersion':'v1','kind':'PersistentVolume','metadata':{'name':'" name \
 	"','resourceVersion':'" version "'},'spec':{'capacity':{'storage':'5Gi'}," \
@@ -309,4 +344,5 @@ END_TEST
 
 BT_TEST_MAIN("lib_assume_cache", test_assume_cache__assume_restore_get,
 	test_assume_cache__list_by_index, test_assume_cache__changes_by_handlers_come_after,
+	test_assume_cache__handlers_get_no_change_before_their_list,
 	test_assume_cache__volumes, test_assume_cache__claims)
