@@ -48,8 +48,8 @@ static void serve(int port_fd, const struct bt_certificate_pair *pair)
 	struct bt_http_server *server;
 	struct bt_http_server_options options = {
 		.address = "127.0.0.1",
-		.certificate_pem = bt_strbuf_c(&pair->certificate),
-		.key_pem = bt_strbuf_c(&pair->key),
+		.certificates = {.certificate_pem = bt_strbuf_c(&pair->certificate),
+			.key_pem = bt_strbuf_c(&pair->key)},
 		.limits = bt_http_default_limits,
 		.handler = {NULL, on_request, on_request, on_closed},
 	};

@@ -247,7 +247,6 @@ static int64_t reload_certificates(void *context, int64_t now_ns)
 static int listen_on(struct bt_endpoints *endpoints, struct berth_error *err)
 {
 	const struct bt_serving_options *serving = &endpoints->options.options->serving;
-	struct bt_http_certificates certificates;
 	struct bt_http_server_options options = {
 		.address = endpoints->host,
 		.port = (uint16_t)serving->secure_port,
@@ -269,11 +268,7 @@ static int listen_on(struct bt_endpoints *endpoints, struct berth_error *err)
 	if (result != 0) {
 		return result;
 	}
-	bt_serving_tls_certificates(endpoints->serving, &certificates);
-	options.certificate_pem = certificates.certificate_pem;
-	options.key_pem = certificates.key_pem;
-	options.sni = certificates.sni;
-	options.sni_count = certificates.sni_count;
+	bt_serving_tls_certificates(endpoints->serving, &options.certificates);
 	result = bt_http_server_create(endpoints->options.loop, &options, &endpoints->server, err);
 	if (result != BERTH_ERR_IO) {
 		return result;

@@ -39,38 +39,6 @@ void bt_reply_error(struct bt_reply *reply, uint16_t code, const char *format, .
 	bt_strbuf_append_char(&reply->body, '\n');
 }
 
-/** Call `take` for each `name=value` of a query, decoded into arena. Invalid pairs are skipped. */
-static void for_each_parameter(const struct bt_page_request *request,
-	void (*take)(void *context, struct bt_str name, struct bt_str value), void *context)
-{
-	struct bt_str query = request->query;
-	struct bt_strbuf name = {0};
-	struct bt_strbuf value = {0};
-	while (query.length != 0) {
-		struct bt_str item = bt_str_cut(&query, '&');
-		struct bt_str raw_value = item;
-		struct bt_str raw_name = bt_str_cut(&raw_value, '=');
-		bt_strbuf_reset(&name);
-		bt_strbuf_reset(&value);
-		if (item.length != 0 && bt_str_find_char(item, ';') < 0 &&
-			bt_http_percent_decode(raw_name, true, &name) &&
-			bt_http_percent_decode(raw_value, true, &value)) {
-			take(context, bt_arena_str(request->arena, bt_strbuf_str(&name)),
-				bt_arena_str(request->arena, bt_strbuf_str(&value)));
-		}
-	}
-	bt_strbuf_finish(&name);
-	bt_strbuf_finish(&value);
-}
-
-static void take_pretty(void *context, struct bt_str name, struct bt_str value)
-{
-	bool *wanted = context;
-	if (bt_str_equal(name, BT_STR("pretty"))) {
-		*wanted = bt_str_equal(value, BT_STR("true")) || bt_str_equal(value, BT_STR("1"));
-	}
-}
-
 void bt_reply_status(struct bt_reply *reply, const struct bt_page_request *request, uint16_t code,
 	const char *reason, struct bt_str message, bool with_details)
 {
@@ -82,7 +50,15 @@ void bt_reply_status(struct bt_reply *reply, const struct bt_page_request *reque
 		is_pretty =
 			is_pretty || bt_str_has_prefix(request->user_agent, bt_str_from(agents[i]));
 	}
-	for_each_parameter(request, take_pretty, &is_pretty);
+	struct bt_str query = request->query;
+	struct bt_str name;
+	struct bt_str value;
+	while (bt_http_query_next(&query, request->arena, &name, &value)) {
+		if (bt_str_equal(name, BT_STR("pretty"))) {
+			is_pretty = bt_str_equal(value, BT_STR("true")) ||
+				bt_str_equal(value, BT_STR("1"));
+		}
+	}
 	set_type(reply, code, BT_STR("application/json"));
 	bt_json_writer_init(&writer, &reply->body, is_pretty ? 2 : 0);
 	bt_json_write(&writer,
@@ -113,70 +89,6 @@ void bt_html_escape(struct bt_str text, bool with_quotes, struct bt_strbuf *out)
 			bt_strbuf_append_char(out, text.data[i]);
 		}
 	}
-}
-
-/** Return a quality in thousandths: 250 for "0.25". 1000 if the text is not a number. */
-static uint32_t parse_quality(struct bt_str text)
-{
-	uint32_t value = 0;
-	uint32_t unit = 1000;
-	for (uint32_t i = 0; i < text.length; i++) {
-		if (text.data[i] == '.' && unit == 1000) {
-			unit = 100;
-			continue;
-		}
-		if (text.data[i] < '0' || text.data[i] > '9' || (unit == 1000 && i != 0)) {
-			return 1000;
-		}
-		value += (uint32_t)(text.data[i] - '0') * unit;
-		unit = unit == 1000 ? 1000 : unit / 10;
-	}
-	return text.length == 0 || value > 1000 ? 1000 : value;
-}
-
-void bt_accept_parse(struct bt_accept *accept, struct bt_str header)
-{
-	accept->count = 0;
-	while (header.length != 0 && accept->count < BT_ACCEPT_CLAUSES_MAX) {
-		struct bt_accept_clause clause = {.quality = 0};
-		struct bt_str text = bt_str_cut(&header, ',');
-		clause.type = bt_str_trim(bt_str_cut(&text, ';'), " \t");
-		clause.quality = 1000;
-		while (text.length != 0) {
-			struct bt_str value = bt_str_cut(&text, ';');
-			struct bt_str name = bt_str_trim(bt_str_cut(&value, '='), " \t");
-			value = bt_str_trim(value, " \t");
-			if (value.length >= 2 && value.data[0] == '"') {
-				value = bt_str_sub(value, 1, value.length - 2);
-			}
-			if (bt_str_equal_without_case(name, BT_STR("q"))) {
-				clause.quality = parse_quality(value);
-			} else if (name.length != 0 &&
-				clause.parameter_count < BT_ACCEPT_PARAMETERS_MAX) {
-				clause.parameters[clause.parameter_count++] =
-					(struct bt_accept_parameter){name, value};
-			}
-		}
-		if (clause.type.length == 0) {
-			continue;
-		}
-		uint32_t at = accept->count++;
-		while (at > 0 && accept->clauses[at - 1].quality < clause.quality) {
-			accept->clauses[at] = accept->clauses[at - 1];
-			at--;
-		}
-		accept->clauses[at] = clause;
-	}
-}
-
-struct bt_str bt_accept_parameter(const struct bt_accept_clause *clause, const char *name)
-{
-	for (uint32_t i = 0; i < clause->parameter_count; i++) {
-		if (bt_str_equal_without_case(clause->parameters[i].name, bt_str_from(name))) {
-			return clause->parameters[i].value;
-		}
-	}
-	return BT_STR("");
 }
 
 /* Health checks. Spec: 11 section 9.5. */
@@ -226,9 +138,8 @@ struct parameters {
 	uint32_t excluded_count;
 };
 
-static void take_parameter(void *context, struct bt_str name, struct bt_str value)
+static void take_parameter(struct parameters *parameters, struct bt_str name, struct bt_str value)
 {
-	struct parameters *parameters = context;
 	if (bt_str_equal(name, BT_STR("verbose"))) {
 		parameters->is_verbose = true;
 	}
@@ -285,7 +196,12 @@ static void health_answer(const struct bt_health *health, const struct bt_page_r
 	struct bt_strbuf failed_names = {0};
 	struct bt_strbuf failed_lines = {0};
 	struct bt_strbuf error = {0};
-	for_each_parameter(request, take_parameter, &parameters);
+	struct bt_str query = request->query;
+	struct bt_str name;
+	struct bt_str value;
+	while (bt_http_query_next(&query, request->arena, &name, &value)) {
+		take_parameter(&parameters, name, value);
+	}
 	/*
 	 * Each check adds a line to `lines`, for the reply. A failed check also adds its name to
 	 * `failed_names` and a line with the reason to `failed_lines`; both are for the log.

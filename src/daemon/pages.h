@@ -6,6 +6,7 @@
  */
 #include "base/prng.h"
 #include "daemon/endpoints_options.h"
+#include "net/http_accept.h"
 
 /** The parts of a request that pages use. Borrowed. */
 struct bt_page_request {
@@ -46,32 +47,6 @@ void bt_reply_status(struct bt_reply *reply, const struct bt_page_request *reque
 
 /** Append text with < > & as HTML entities; with_quotes: also " and '. */
 void bt_html_escape(struct bt_str text, bool with_quotes, struct bt_strbuf *out);
-
-struct bt_accept_parameter {
-	struct bt_str name;
-	struct bt_str value;
-};
-
-#define BT_ACCEPT_PARAMETERS_MAX 8
-#define BT_ACCEPT_CLAUSES_MAX 32
-
-struct bt_accept_clause {
-	struct bt_str type; /* "text/plain" */
-	struct bt_accept_parameter parameters[BT_ACCEPT_PARAMETERS_MAX];
-	uint32_t parameter_count; /* number of parameters besides q */
-	uint32_t quality;         /* in thousandths; 0: not acceptable */
-};
-
-/** The clauses of an Accept or Accept-Encoding header, best clause first. */
-struct bt_accept {
-	struct bt_accept_clause clauses[BT_ACCEPT_CLAUSES_MAX];
-	uint32_t count;
-};
-
-/** Parse the header; clauses beyond BT_ACCEPT_CLAUSES_MAX are dropped. */
-void bt_accept_parse(struct bt_accept *accept, struct bt_str header);
-/** Return the value of a parameter; "" if the clause does not have the parameter. */
-struct bt_str bt_accept_parameter(const struct bt_accept_clause *clause, const char *name);
 
 struct bt_pages;
 

@@ -373,3 +373,29 @@ bool bt_http_percent_decode(struct bt_str text, bool plus_is_blank, struct bt_st
 	}
 	return true;
 }
+
+static bool decode(struct bt_str text, struct bt_arena *arena, struct bt_str *out)
+{
+	if (bt_str_find_char(text, '%') < 0 && bt_str_find_char(text, '+') < 0) {
+		*out = bt_arena_str(arena, text.data != NULL ? text : BT_STR(""));
+		return true;
+	}
+	struct bt_strbuf buffer = {0};
+	bool is_valid = bt_http_percent_decode(text, true, &buffer);
+	*out = bt_arena_take_strbuf(arena, &buffer);
+	return is_valid;
+}
+
+bool bt_http_query_next(struct bt_str *query, struct bt_arena *arena, struct bt_str *out_name,
+	struct bt_str *out_value)
+{
+	while (query->length != 0) {
+		struct bt_str value = bt_str_cut(query, '&');
+		bool is_plain = bt_str_find_char(value, ';') < 0;
+		struct bt_str name = bt_str_cut(&value, '=');
+		if (is_plain && decode(name, arena, out_name) && decode(value, arena, out_value)) {
+			return true;
+		}
+	}
+	return false;
+}

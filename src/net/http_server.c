@@ -454,7 +454,7 @@ static int start_daemon(struct bt_http_server *server, const struct bt_http_serv
 		{MHD_OPTION_END, 0, NULL},
 	};
 	struct bt_strbuf priorities = {0};
-	if (options->certificate_pem != NULL) {
+	if (options->certificates.certificate_pem != NULL) {
 		int result = bt_tls_priorities(&options->tls, &priorities, err);
 		if (result != 0) {
 			bt_strbuf_finish(&priorities);
@@ -463,8 +463,8 @@ static int start_daemon(struct bt_http_server *server, const struct bt_http_serv
 		}
 		flags |= MHD_USE_TLS;
 		/* libmicrohttpd only reads the texts, during the start */
-		tls[0].ptr_value = (void *)(uintptr_t)options->certificate_pem;
-		tls[1].ptr_value = (void *)(uintptr_t)options->key_pem;
+		tls[0].ptr_value = (void *)(uintptr_t)options->certificates.certificate_pem;
+		tls[1].ptr_value = (void *)(uintptr_t)options->certificates.key_pem;
 		tls[2].ptr_value = priorities.data;
 		items[BT_ARRAY_LENGTH(items) - 2].option = MHD_OPTION_ARRAY;
 		items[BT_ARRAY_LENGTH(items) - 2].ptr_value = tls;
@@ -501,14 +501,12 @@ int bt_http_server_create(struct bt_loop *loop, const struct bt_http_server_opti
 	server->limits = options->limits;
 	server->handler = options->handler;
 	int result = 0;
-	if (options->certificate_pem != NULL) {
-		const struct bt_http_certificates certificates = {options->certificate_pem,
-			options->key_pem, options->sni, options->sni_count};
+	if (options->certificates.certificate_pem != NULL) {
 		server->requests_certificate = options->ask_client_certificate;
 		/* if the call fails, there are no session tickets */
 		(void)gnutls_session_ticket_key_generate(&server->ticket_key);
 		result = bt_http_tls_set_create(
-			&certificates, options->client_ca_pem, &server->tls_sets, err);
+			&options->certificates, options->client_ca_pem, &server->tls_sets, err);
 	}
 	if (result == 0) {
 		result = bt_http_listen(options, &fd, &server->port, err);

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/arena.h"
 #include "base/error.h"
 #include "base/strbuf.h"
 #include "net/loop.h"
@@ -101,17 +102,17 @@ struct bt_http_sni_pair {
 
 /** Certificates for new connections. */
 struct bt_http_certificates {
-	const char *certificate_pem; /* for clients whose SNI name matches no pair of sni */
+	/** Includes the chain. For clients whose SNI name matches no pair of sni. */
+	const char *certificate_pem;
 	const char *key_pem;
 	const struct bt_http_sni_pair *sni; /* the first match is used */
 	uint32_t sni_count;
 };
 
 struct bt_http_server_options {
-	const char *address;         /* "127.0.0.1", "::1", "0.0.0.0" */
-	uint16_t port;               /* 0: any free port */
-	const char *certificate_pem; /* NULL: plain HTTP. Includes the chain. */
-	const char *key_pem;
+	const char *address;                      /* "127.0.0.1", "::1", "0.0.0.0" */
+	uint16_t port;                            /* 0: any free port */
+	struct bt_http_certificates certificates; /* certificate_pem NULL: plain HTTP */
 	struct bt_http_limits limits;
 	struct bt_http_handler handler;
 
@@ -121,8 +122,6 @@ struct bt_http_server_options {
 	/** Binds the port without accepting: connections wait until bt_http_server_serve. */
 	bool serve_later;
 	struct bt_tls_options tls;
-	const struct bt_http_sni_pair *sni; /* as bt_http_certificates.sni */
-	uint32_t sni_count;
 	/**
 	 * Requests a client certificate. The server verifies only possession of the key; see
 	 * bt_http_peer_certificates. Disables session tickets.
@@ -234,5 +233,11 @@ void bt_http_stream_resume(struct bt_http_exchange *exchange);
  */
 BT_MUST_USE bool bt_http_percent_decode(
 	struct bt_str text, bool plus_is_blank, struct bt_strbuf *out);
+/**
+ * Removes the next "name=value" from a query, and decodes both texts into the arena. Like Go, skips
+ * pairs with a broken escape or a semicolon. false: no pair is left.
+ */
+BT_MUST_USE bool bt_http_query_next(struct bt_str *query, struct bt_arena *arena,
+	struct bt_str *out_name, struct bt_str *out_value);
 
 #endif

@@ -58,21 +58,6 @@ static const struct {
 };
 /* clang-format on */
 
-static bool decode(struct bt_str text, struct bt_arena *arena, struct bt_str *out)
-{
-	if (bt_str_find_char(text, '%') < 0 && bt_str_find_char(text, '+') < 0) {
-		*out = bt_arena_str(arena, text);
-		return true;
-	}
-	struct bt_strbuf buffer = {0};
-	bool is_valid = bt_http_percent_decode(text, true, &buffer);
-	if (is_valid) {
-		*out = bt_arena_str(arena, bt_strbuf_str(&buffer));
-	}
-	bt_strbuf_finish(&buffer);
-	return is_valid;
-}
-
 /* seen: which of `parameters` already have a value; later values are ignored. */
 static void set_parameter(struct bt_query *out, bool *seen, struct bt_str name, struct bt_str value,
 	struct bt_arena *arena)
@@ -105,16 +90,10 @@ void bt_query_parse(struct bt_str query, struct bt_arena *arena, struct bt_query
 {
 	bool seen[BT_ARRAY_LENGTH(parameters)] = {false};
 	*out = (struct bt_query){0};
-	while (query.length != 0) {
-		struct bt_str name;
-		struct bt_str value = bt_str_cut(&query, '&');
-		struct bt_str raw_name = bt_str_cut(&value, '=');
-		if (value.data == NULL) {
-			value = BT_STR("");
-		}
-		if (decode(raw_name, arena, &name) && decode(value, arena, &value)) {
-			set_parameter(out, seen, name, value, arena);
-		}
+	struct bt_str name;
+	struct bt_str value;
+	while (bt_http_query_next(&query, arena, &name, &value)) {
+		set_parameter(out, seen, name, value, arena);
 	}
 }
 

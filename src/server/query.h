@@ -32,8 +32,8 @@ struct bt_query {
 };
 
 /**
- * Parses a query string. Texts live in the arena. Pairs with broken escapes or unknown names are
- * skipped.
+ * Parses a query string. Texts live in the arena. Pairs that bt_http_query_next skips, and unknown
+ * names, are ignored.
  */
 void bt_query_parse(struct bt_str query, struct bt_arena *arena, struct bt_query *out);
 

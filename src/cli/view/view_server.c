@@ -182,19 +182,15 @@ static void answer_session(struct bt_view_call *call)
 /** Returns the decoded value, in the arena; absent if the query has none. */
 static struct bt_str find_parameter(struct bt_view_call *call, const char *name)
 {
-	struct bt_str rest = bt_http_query(call->exchange);
-	struct bt_str found = {NULL, 0};
-	while (rest.length != 0 && found.data == NULL) {
-		struct bt_str value = bt_str_cut(&rest, '&');
-		struct bt_str key = bt_str_cut(&value, '=');
-		struct bt_strbuf text = {0};
-		if (bt_str_equal_c(key, name) && bt_http_percent_decode(value, true, &text)) {
-			found = bt_arena_str(&call->arena, bt_strbuf_str(&text));
-			found.data = found.data != NULL ? found.data : "";
+	struct bt_str query = bt_http_query(call->exchange);
+	struct bt_str key;
+	struct bt_str value;
+	while (bt_http_query_next(&query, &call->arena, &key, &value)) {
+		if (bt_str_equal_c(key, name)) {
+			return value;
 		}
-		bt_strbuf_finish(&text);
 	}
-	return found;
+	return (struct bt_str){NULL, 0};
 }
 
 static int64_t find_number(struct bt_view_call *call, const char *name, int64_t otherwise)
@@ -490,8 +486,8 @@ int bt_view_server_start(struct bt_view_page *view, struct berth_error *err)
 		.address = view->address,
 		.port = view->port,
 		.both_families = true,
-		.certificate_pem = view->certificate_pem,
-		.key_pem = view->key_pem,
+		.certificates = {.certificate_pem = view->certificate_pem,
+			.key_pem = view->key_pem},
 		.limits = bt_http_default_limits,
 		.handler = {view, serve_request, refuse_body, end_call},
 	};

@@ -157,8 +157,9 @@ void fixture_start(struct fixture *fixture, bool is_tls)
 	ck_assert_int_eq(bt_loop_create(&fixture->loop, NULL), 0);
 	if (is_tls) {
 		make_certificates(fixture);
-		options.certificate_pem = bt_strbuf_c(&fixture->certificate.certificate);
-		options.key_pem = bt_strbuf_c(&fixture->certificate.key);
+		options.certificates.certificate_pem =
+			bt_strbuf_c(&fixture->certificate.certificate);
+		options.certificates.key_pem = bt_strbuf_c(&fixture->certificate.key);
 	}
 	ck_assert_int_eq(bt_http_server_create(fixture->loop, &options, &fixture->server, NULL), 0);
 	fixture->metrics = bt_metrics_create();

@@ -310,8 +310,8 @@ static struct bt_http_server *start_tls(struct world *world, struct bt_strbuf *o
 	ck_assert_int_eq(clock_gettime(CLOCK_REALTIME, &now), 0);
 	ck_assert_int_eq(bt_certificate_make_ca("ca", now.tv_sec, &ca, NULL), 0);
 	ck_assert_int_eq(bt_certificate_make_server(&ca, names, 1, now.tv_sec, &pair, NULL), 0);
-	options.certificate_pem = bt_strbuf_c(&pair.certificate);
-	options.key_pem = bt_strbuf_c(&pair.key);
+	options.certificates.certificate_pem = bt_strbuf_c(&pair.certificate);
+	options.certificates.key_pem = bt_strbuf_c(&pair.key);
 	ck_assert_int_eq(bt_http_server_create(world->loop, &options, &server, NULL), 0);
 	bt_strbuf_append_str(out_certificate, bt_strbuf_str(&ca.certificate));
 	bt_certificate_pair_finish(&ca);

@@ -116,8 +116,8 @@ void fixture_start(struct fixture *fixture)
 	}
 	struct bt_http_server_options options = {
 		.address = fixture->address != NULL ? fixture->address : "127.0.0.1",
-		.certificate_pem = fixture->certificate_pem,
-		.key_pem = fixture->key_pem,
+		.certificates = {.certificate_pem = fixture->certificate_pem,
+			.key_pem = fixture->key_pem},
 		.limits = fixture->limits,
 		.handler = {fixture, on_request, on_too_large, on_closed},
 	};

@@ -184,8 +184,8 @@ static void site_start(struct site *site)
 		0);
 	site->verify_at = real_now();
 	site->options.address = "127.0.0.1";
-	site->options.certificate_pem = bt_strbuf_c(&site->pair.certificate);
-	site->options.key_pem = bt_strbuf_c(&site->pair.key);
+	site->options.certificates.certificate_pem = bt_strbuf_c(&site->pair.certificate);
+	site->options.certificates.key_pem = bt_strbuf_c(&site->pair.key);
 	site->options.limits = bt_http_default_limits;
 	site->options.handler.context = site;
 	site->options.handler.request = on_request;
@@ -334,8 +334,8 @@ START_TEST(test_http_endpoints__names_and_new_certificates)
 		{bt_strbuf_c(&own.certificate), bt_strbuf_c(&own.key), NULL, 0},
 		{bt_strbuf_c(&wild.certificate), bt_strbuf_c(&wild.key), patterns, 2},
 	};
-	site.options.sni = sni;
-	site.options.sni_count = 2;
+	site.options.certificates.sni = sni;
+	site.options.certificates.sni_count = 2;
 	site_start(&site);
 	bt_strbuf_append_str(&site.pair.certificate, bt_strbuf_str(&ca.certificate));
 	expect_with(&site, NULL, NULL, "0");

@@ -627,6 +627,27 @@ START_TEST(test_http_server__addresses)
 }
 END_TEST
 
+START_TEST(test_http_server__query)
+{
+	struct bt_arena arena = {0};
+	struct bt_str query = BT_STR("a=1%2B+&&%zz=2&b=3;c=4&d&e%3D=%C3%A4");
+	static const char *const expected[][2] = {
+		{"a", "1+ "}, {"", ""}, {"d", ""}, {"e=", "\xc3\xa4"}};
+	struct bt_str name;
+	struct bt_str value;
+	uint32_t count = 0;
+	while (bt_http_query_next(&query, &arena, &name, &value)) {
+		ck_assert_uint_lt(count, BT_ARRAY_LENGTH(expected));
+		ck_assert(bt_str_equal_c(name, expected[count][0]));
+		ck_assert(bt_str_equal_c(value, expected[count][1]));
+		ck_assert_ptr_nonnull(value.data);
+		count++;
+	}
+	ck_assert_uint_eq(count, BT_ARRAY_LENGTH(expected));
+	bt_arena_finish(&arena);
+}
+END_TEST
+
 START_TEST(test_http_server__percent_decode)
 {
 	static const struct {
@@ -764,4 +785,4 @@ BT_TEST_MAIN("http_server", test_http_server__methods, test_http_server__pipelin
 	test_http_server__large_answers, test_http_server__stalled_client_is_cut,
 	test_http_server__idle_and_dripping_clients_are_cut, test_http_server__thousand_streams,
 	test_http_server__connection_limits, test_http_server__idle_connections_make_room,
-	test_http_server__addresses, test_http_server__percent_decode)
+	test_http_server__addresses, test_http_server__query, test_http_server__percent_decode)

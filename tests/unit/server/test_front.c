@@ -125,6 +125,7 @@ START_TEST(test_front__objects)
 		{"GET", PODS "/a1", "User-Agent: curl/7\n", NULL, 200, "{\n  \"kind\": \"Pod\",\n"},
 		{"GET", PODS "/a1?pretty=false", "User-Agent: curl/7\n", NULL, 200,
 			"{\"kind\":\"Pod\","},
+		{"GET", PODS "/a1?pretty=true;x=1", NULL, NULL, 200, "{\"kind\":\"Pod\","},
 		{"GET", PODS "/a1", "Accept: application/yaml\n", NULL, 200, "kind: Pod\n"},
 		{"GET", PODS "/a1?resourceVersion=abc", NULL, NULL, 400,
 			"invalid resource version: resourceVersion: Invalid value: "},
