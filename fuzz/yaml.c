@@ -20,13 +20,9 @@ static void check_document(struct bt_str json)
 	struct bt_json_value *back_value;
 	struct bt_strbuf yaml = {0};
 	struct bt_strbuf back = {0};
-	struct bt_yaml_reader *reader;
-	bool more = false;
 	BT_ASSERT(bt_json_parse(&arena, json, false, &value, NULL) == 0);
 	BT_ASSERT(bt_yaml_from_json(json, &yaml, NULL) == 0);
-	reader = bt_yaml_reader_create(bt_strbuf_str(&yaml), NULL);
-	BT_ASSERT(bt_yaml_next_document(reader, &back, &more, NULL, NULL) == 0 && more);
-	bt_yaml_reader_destroy(reader);
+	BT_ASSERT(bt_yaml_first_document(bt_strbuf_str(&yaml), NULL, &back, NULL) == 0);
 	BT_ASSERT(bt_json_parse(&arena, bt_strbuf_str(&back), false, &back_value, NULL) == 0);
 	/* the float -0.0 is written as -0, which is the integer 0 */
 	BT_ASSERT(bt_json_equal(value, back_value) || bt_str_find(json, BT_STR("-0")) >= 0);
@@ -43,7 +39,7 @@ static void read_all(struct bt_str text, struct bt_strbuf *duplicates)
 	bool more = true;
 	while (more) {
 		struct bt_strbuf json = {0};
-		if (bt_yaml_next_document(reader, &json, &more, NULL, NULL) != 0) {
+		if (bt_yaml_next_document(reader, &json, &more, NULL) != 0) {
 			BT_ASSERT(json.length == 0);
 			more = false;
 		} else if (more) {

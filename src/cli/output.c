@@ -12,9 +12,7 @@
 
 #include "api/text_template.h"
 #include "base/printable.h"
-#if BT_HAVE_YAML
 #include "codec/yaml.h"
-#endif
 
 #define JSON_INDENT 2
 
@@ -92,16 +90,12 @@ int bt_output_document(enum bt_output_format format, bt_output_write_json *write
 		bt_strbuf_append_char(out, '\n');
 		return 0;
 	}
-#if BT_HAVE_YAML
 	struct bt_strbuf json = {0};
 	bt_json_writer_init(&writer, &json, 0);
 	write_json(answer, &writer);
 	int result = bt_yaml_from_json(bt_strbuf_str(&json), out, err);
 	bt_strbuf_finish(&json);
 	return result;
-#else
-	return bt_error_set(err, BERTH_ERR_INVALID, "this program was built without YAML");
-#endif
 }
 
 /** --- texts for people --- */

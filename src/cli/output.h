@@ -53,10 +53,7 @@ void bt_output_print(const struct bt_strbuf *text);
 int bt_output_flush(struct berth_error *err);
 /** Write the answer as one JSON value. */
 typedef void bt_output_write_json(const void *answer, struct bt_json_writer *writer);
-/**
- * Append an answer in format BT_OUTPUT_JSON or BT_OUTPUT_YAML. BERTH_ERR_INVALID: YAML in a program
- * built without YAML.
- */
+/** Append an answer in format BT_OUTPUT_JSON or BT_OUTPUT_YAML. */
 BT_MUST_USE int bt_output_document(enum bt_output_format format, bt_output_write_json *write_json,
 	const void *answer, struct bt_strbuf *out, struct berth_error *err);
 /** Write the answer as text; wide: with the columns and rows of -o wide. */

@@ -198,11 +198,8 @@ int bt_kubeconfig_read(struct bt_str text, const char *path, struct bt_arena *ar
 	} else {
 		const struct bt_yaml_limits limits = {
 			.output_bytes_max = UINT64_C(4) * BT_CLIENT_FILE_BYTES_MAX};
-		struct bt_yaml_reader *reader = bt_yaml_reader_create(text, &limits);
-		bool more;
 		bt_strbuf_reserve(&json, (size_t)text.length + text.length / 2 + 4096);
-		code = bt_yaml_next_document(reader, &json, &more, NULL, err);
-		bt_yaml_reader_destroy(reader);
+		code = bt_yaml_first_document(text, &limits, &json, err);
 	}
 	if (code == 0 && json.length != 0 && json.data[0] != '{' && json.data[0] != 'n') {
 		code = set_kubeconfig_error(err);

@@ -7,9 +7,7 @@
 #include <sys/stat.h>
 
 #include "cluster/file.h"
-#if BT_HAVE_YAML
 #include "codec/yaml.h"
-#endif
 
 /** A file with a zero byte among its first BINARY_BYTES bytes is binary. */
 #define BINARY_BYTES 512
@@ -164,7 +162,6 @@ static void skip_separators(struct bt_json_reader *reader)
 	}
 }
 
-#if BT_HAVE_YAML
 /** Adds a hint to the YAML parser's error about a tab, which looks like blanks in an editor. */
 static void point_at_tab(struct berth_error *err)
 {
@@ -189,7 +186,7 @@ static int read_yaml(struct document *document, struct bt_str text, struct berth
 	for (;;) {
 		bool more;
 		document->origin.document++;
-		result = bt_yaml_next_document(reader, &json, &more, NULL, err);
+		result = bt_yaml_next_document(reader, &json, &more, err);
 		if (result == BERTH_ERR_SYNTAX) {
 			point_at_tab(err);
 		}
@@ -216,16 +213,6 @@ static int read_yaml(struct document *document, struct bt_str text, struct berth
 	bt_strbuf_finish(&repeated);
 	return result;
 }
-#else
-static int read_yaml(struct document *document, struct bt_str text, struct berth_error *err)
-{
-	(void)text;
-	document->origin.document = 1;
-	(void)bt_error_set(
-		err, BERTH_ERR_INVALID, "not JSON, and this program was built without YAML");
-	return bt_input_wrap(document->input, document->origin, BERTH_ERR_INVALID, err);
-}
-#endif
 
 /**
  * Returns whether the file is binary. UTF-16 text is not binary: it has zero bytes, but begins with

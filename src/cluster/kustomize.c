@@ -15,9 +15,7 @@
 #include "cluster/file.h"
 #include "cluster/tree.h"
 #include "codec/json_patch.h"
-#if BT_HAVE_YAML
 #include "codec/yaml.h"
-#endif
 #include "schema/strategic_merge.h"
 
 #define FILE_BYTES_MAX ((size_t)16 << 20)
@@ -84,7 +82,6 @@ static int read_text(
 	return 0;
 }
 
-#if BT_HAVE_YAML
 /**
  * Parses YAML or JSON documents into an array; empty documents are left out. is_object: kustomize
  * reads objects and strategic merge patches as YAML 1.2, everything else as YAML 1.1.
@@ -102,7 +99,7 @@ static int parse_documents(const struct folder *folder, const char *where, struc
 	while (result == 0 && more) {
 		struct bt_json_value *document;
 		bt_strbuf_reset(&json);
-		result = bt_yaml_next_document(reader, &json, &more, NULL, &why);
+		result = bt_yaml_next_document(reader, &json, &more, &why);
 		if (result == 0 && more) {
 			result = bt_json_parse(
 				folder->arena, bt_strbuf_str(&json), true, &document, &why);
@@ -120,16 +117,6 @@ static int parse_documents(const struct folder *folder, const char *where, struc
 	}
 	return result;
 }
-#else
-static int parse_documents(const struct folder *folder, const char *where, struct bt_str text,
-	bool is_object, struct bt_json_value **out_documents)
-{
-	(void)is_object;
-	(void)text;
-	(void)out_documents;
-	return set_kustomize_error(folder, where, "this program was built without YAML");
-}
-#endif
 
 /* --- resources --- */
 

@@ -6,7 +6,8 @@
  * are YAML 1.1: yes, no, on and off are bools; 0x, 0o and 0 begin hexadecimal and octal integers;
  * base 60 numbers stay text; .inf and .nan are errors. Merge keys are applied. Anchors and aliases
  * are expanded up to an output limit. Repeated mapping keys are errors by default. Only this code
- * uses libyaml; this code is not part of the engine library.
+ * uses libyaml; this code is not part of the engine library. A build without libyaml has
+ * yaml_none.c instead, which reads and writes only the YAML that is JSON.
  */
 #include <stdbool.h>
 #include <stdint.h>
@@ -40,14 +41,20 @@ void bt_yaml_reader_destroy(struct bt_yaml_reader *reader);
 
 /**
  * Appends the next document as JSON text to out; an empty document is "null". If no document is
- * left, *out_more is false and out is unchanged. *out_line is the 1-based line where the document
- * starts; out_line may be NULL. After an error out is unchanged, and further calls find no
- * document. Messages are go-yaml's, "yaml: line N: <problem>". BERTH_ERR_SYNTAX: the text is not
- * YAML. BERTH_ERR_INVALID: a key repeats, or JSON cannot represent the document.
+ * left, *out_more is false and out is unchanged. After an error out is unchanged, and further calls
+ * find no document. Messages are go-yaml's, "yaml: line N: <problem>". BERTH_ERR_SYNTAX: the text
+ * is not YAML. BERTH_ERR_INVALID: a key repeats, or JSON cannot represent the document.
  * BERTH_ERR_TOO_LARGE: the document nests too deep, or its output exceeds the limit.
  */
 BT_MUST_USE int bt_yaml_next_document(struct bt_yaml_reader *reader, struct bt_strbuf *out,
-	bool *out_more, uint32_t *out_line, struct berth_error *err);
+	bool *out_more, struct berth_error *err);
+
+/**
+ * Appends the first document of the text; out is unchanged if there is none. Documents after the
+ * first are not read. limits and errors: as above.
+ */
+BT_MUST_USE int bt_yaml_first_document(struct bt_str text, const struct bt_yaml_limits *limits,
+	struct bt_strbuf *out, struct berth_error *err);
 
 /**
  * Appends JSON text to out as YAML in go-yaml's layout: block style, two blanks per level, lists

@@ -136,8 +136,8 @@ static int check_tag_directives(struct bt_yaml_reader *reader)
 		TAG_DIRECTIVES_MAX);
 }
 
-/** Reads up to the start of the next document; *out_line is 0 at the end of the stream. */
-static int find_document(struct bt_yaml_reader *reader, uint32_t *out_line)
+/** Reads up to the start of the next document; *out_found is false at the end of the stream. */
+static int find_document(struct bt_yaml_reader *reader, bool *out_found)
 {
 	for (;;) {
 		yaml_event_t event;
@@ -146,20 +146,15 @@ static int find_document(struct bt_yaml_reader *reader, uint32_t *out_line)
 			return result;
 		}
 		yaml_event_type_t type = event.type;
-		uint32_t line = bt_yaml_event_line(&event);
 		yaml_event_delete(&event);
-		if (type == YAML_DOCUMENT_START_EVENT) {
-			*out_line = line;
-			return 0;
-		}
-		if (type == YAML_STREAM_END_EVENT || type == YAML_NO_EVENT) {
-			*out_line = 0;
+		*out_found = type == YAML_DOCUMENT_START_EVENT;
+		if (*out_found || type == YAML_STREAM_END_EVENT || type == YAML_NO_EVENT) {
 			return 0;
 		}
 	}
 }
 
-static int read_document(struct bt_yaml_reader *reader, uint32_t *out_line)
+static int read_document(struct bt_yaml_reader *reader, bool *out_found)
 {
 	int result = 0;
 	if (!reader->tag_directives_checked) {
@@ -167,28 +162,28 @@ static int read_document(struct bt_yaml_reader *reader, uint32_t *out_line)
 		result = check_tag_directives(reader);
 	}
 	if (result == 0) {
-		result = find_document(reader, out_line);
+		result = find_document(reader, out_found);
 	}
-	if (result == 0 && *out_line != 0) {
+	if (result == 0 && *out_found) {
 		result = bt_yaml_append_next_node(reader);
 	}
-	if (result == 0 && *out_line != 0) {
+	if (result == 0 && *out_found) {
 		result = bt_yaml_check_budget(reader);
 	}
 	return result;
 }
 
 int bt_yaml_next_document(struct bt_yaml_reader *reader, struct bt_strbuf *out, bool *out_more,
-	uint32_t *out_line, struct berth_error *err)
+	struct berth_error *err)
 {
-	uint32_t line = 0;
+	bool found = false;
 	int result = 0;
 	if (!reader->finished) {
 		reader->out = out;
 		reader->out_start = out->length;
 		reader->err = err;
-		result = read_document(reader, &line);
-		reader->finished = result != 0 || line == 0;
+		result = read_document(reader, &found);
+		reader->finished = result != 0 || !found;
 		reset_document(reader);
 		if (result != 0 && out->data != NULL) {
 			out->length = reader->out_start;
@@ -198,10 +193,17 @@ int bt_yaml_next_document(struct bt_yaml_reader *reader, struct bt_strbuf *out, 
 		reader->err = NULL;
 	}
 	if (result == 0) {
-		*out_more = line != 0;
-		if (out_line != NULL && line != 0) {
-			*out_line = line;
-		}
+		*out_more = found;
 	}
+	return result;
+}
+
+int bt_yaml_first_document(struct bt_str text, const struct bt_yaml_limits *limits,
+	struct bt_strbuf *out, struct berth_error *err)
+{
+	struct bt_yaml_reader *reader = bt_yaml_reader_create(text, limits);
+	bool more;
+	int result = bt_yaml_next_document(reader, out, &more, err);
+	bt_yaml_reader_destroy(reader);
 	return result;
 }

@@ -227,15 +227,8 @@ int bt_daemon_options_load_config(const struct bt_daemon_options *options,
 static int make_yaml(const struct bt_config *config, struct bt_strbuf *out, struct berth_error *err)
 {
 	struct bt_strbuf json = {0};
-	int code = 0;
 	bt_config_write(config, &json);
-#if BT_HAVE_YAML
-	code = bt_yaml_from_json(bt_strbuf_str(&json), out, err);
-#else
-	/* Without the YAML library the output stays JSON, which is YAML, too. */
-	(void)err;
-	bt_strbuf_printf(out, "%s\n", bt_strbuf_c(&json));
-#endif
+	int code = bt_yaml_from_json(bt_strbuf_str(&json), out, err);
 	bt_strbuf_finish(&json);
 	return code;
 }

@@ -117,15 +117,8 @@ static void take_manifest(
 	int code = bt_client_file_read_waiting(path.data, MANIFEST_BYTES_MAX, &text, &err);
 	if (code == 0) {
 		what = "failed to parse allow list manifest";
-#if BT_HAVE_YAML
-		struct bt_yaml_reader *reader = bt_yaml_reader_create(bt_strbuf_str(&text), NULL);
-		bool more;
-		code = bt_yaml_next_document(reader, &json, &more, NULL, &err);
-		bt_strbuf_append_c(&json, code == 0 && !more ? "{}" : "");
-		bt_yaml_reader_destroy(reader);
-#else
-		bt_strbuf_append_str(&json, bt_strbuf_str(&text));
-#endif
+		code = bt_yaml_first_document(bt_strbuf_str(&text), NULL, &json, &err);
+		bt_strbuf_append_c(&json, json.length == 0 ? "{}" : "");
 	}
 	if (code == 0) {
 		code = read_rules(bt_strbuf_str(&json), &options->arena, &rules, &err);

@@ -16,21 +16,7 @@
 bool bt_document_is_json(struct bt_str text);
 
 /**
- * Receives one document as JSON text. If the result is not 0, bt_document_each stops and returns
- * the result.
- */
-typedef int (*bt_document_take)(void *context, struct bt_str json, struct berth_error *err);
-
-/**
- * Calls take for each document of the text. A JSON text is one document, which is passed on
- * unchanged; each document of a YAML text is converted to JSON. Returns 0, the result of take, or
- * the error of the conversion.
- */
-BT_MUST_USE int bt_document_each(
-	struct bt_str text, bt_document_take take, void *context, struct berth_error *err);
-
-/**
- * Appends the first document of a YAML text to out, as JSON; "null" if the text has no document.
+ * Appends the first document of a YAML text to out (empty), as JSON; "null" if there is none.
  * duplicates: receives complaints about duplicate keys (codec/yaml.h); may be NULL.
  */
 BT_MUST_USE int bt_document_from_yaml(struct bt_str text, struct bt_strbuf *duplicates,

@@ -11,6 +11,7 @@
 #include "base/alloc.h"
 #include "base/str.h"
 #include "base/strbuf.h"
+#include "codec/yaml.h"
 #include "lib/convert.h"
 #include "lib/document.h"
 
@@ -56,14 +57,14 @@ int berth_object_decode(
 	return result;
 }
 
-static int take_document(void *context, struct bt_str json, struct berth_error *err)
+static int take_document(struct sink *sink, struct bt_str json, struct berth_error *err)
 {
-	struct bt_object_sink sink = {.context = context, .take = take_object};
+	struct bt_object_sink objects = {.context = sink, .take = take_object};
 	struct bt_json_reader reader;
 
 	bt_json_reader_init(&reader, json);
 
-	int result = bt_object_decode_reader(&reader, &sink, err);
+	int result = bt_object_decode_reader(&reader, &objects, err);
 	return result != 0 ? result : bt_json_expect_end(&reader, err);
 }
 
@@ -73,7 +74,24 @@ int berth_object_decode_each(
 	struct sink sink = {take, context};
 	int result = check_length(text, err);
 
-	return result != BERTH_OK ? result : bt_document_each(text, take_document, &sink, err);
+	if (result != BERTH_OK || bt_document_is_json(text)) {
+		return result != BERTH_OK ? result : take_document(&sink, text, err);
+	}
+
+	struct bt_strbuf json = {0};
+	struct bt_yaml_reader *reader = bt_yaml_reader_create(text, NULL);
+	bool more = true;
+
+	while (result == BERTH_OK && more) {
+		bt_strbuf_reset(&json);
+		result = bt_yaml_next_document(reader, &json, &more, err);
+		if (result == BERTH_OK && more) {
+			result = take_document(&sink, bt_strbuf_str(&json), err);
+		}
+	}
+	bt_yaml_reader_destroy(reader);
+	bt_strbuf_finish(&json);
+	return result;
 }
 
 struct berth_object *berth_object_share(struct berth_object *object)

@@ -23,9 +23,8 @@ bool bt_encoding_is_possible(
 	}
 	switch (encoding->media) {
 	case BT_MEDIA_JSON:
-		return true;
 	case BT_MEDIA_YAML:
-		return BT_HAVE_YAML;
+		return true;
 	case BT_MEDIA_PROTOBUF:
 		return encoding->view == BT_VIEW_METADATA ||
 			(encoding->view == BT_VIEW_OBJECT && resource->message != NULL);
@@ -57,7 +56,6 @@ static const char *meta_version(const struct bt_encoding *encoding)
 /** Writes JSON text as YAML. */
 static void write_yaml(struct bt_str json, struct bt_strbuf *out)
 {
-#if BT_HAVE_YAML
 	/*
 	 * bt_yaml_from_json fails only if the nesting is too deep, and trees are never deeper than
 	 * BT_API_DEPTH_MAX. The fallback is the JSON itself, which is valid YAML.
@@ -65,7 +63,6 @@ static void write_yaml(struct bt_str json, struct bt_strbuf *out)
 	if (bt_yaml_from_json(json, out, NULL) == 0) {
 		return;
 	}
-#endif
 	bt_strbuf_append_str(out, json);
 	bt_strbuf_append_char(out, '\n');
 }

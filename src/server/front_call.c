@@ -62,17 +62,13 @@ static bool decode_json(
 	return false;
 }
 
-#if BT_HAVE_YAML
 static bool decode_yaml(struct bt_front_call *call, struct bt_json_value **out_body)
 {
 	struct berth_error err = BERTH_ERROR_INIT;
 	struct bt_yaml_limits limits = {.output_bytes_max = 4 * (uint64_t)BT_API_BODY_BYTES_MAX};
 	struct bt_strbuf repeated = {0};
-	bool more = false;
 	limits.duplicates = &repeated;
-	struct bt_yaml_reader *reader = bt_yaml_reader_create(call->request.body, &limits);
-	int result = bt_yaml_next_document(reader, &call->yaml, &more, NULL, &err);
-	bt_yaml_reader_destroy(reader);
+	int result = bt_yaml_first_document(call->request.body, &limits, &call->yaml, &err);
 	call->repeated_keys = bt_arena_take_strbuf(&call->arena, &repeated);
 	if (result == 0 && call->repeated_keys.length != 0 &&
 		call->api.field_validation == BT_FIELD_VALIDATION_STRICT) {
@@ -87,15 +83,8 @@ static bool decode_yaml(struct bt_front_call *call, struct bt_json_value **out_b
 		berth_error_finish(&err);
 		return false;
 	}
-	return decode_json(call, more ? bt_strbuf_str(&call->yaml) : BT_STR(""), out_body);
+	return decode_json(call, bt_strbuf_str(&call->yaml), out_body);
 }
-#else
-static bool decode_yaml(struct bt_front_call *call, struct bt_json_value **out_body)
-{
-	/* JSON is valid YAML */
-	return decode_json(call, call->request.body, out_body);
-}
-#endif
 
 static bool decode_protobuf(struct bt_front_call *call, struct bt_json_value **out_body)
 {

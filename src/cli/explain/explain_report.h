@@ -68,7 +68,7 @@ struct bt_explain_report {
 /** "Fits", "Unschedulable", "NoNodes", "Gated", "NotHandled", "Error" */
 const char *bt_explained_fate_name(enum bt_explained_fate fate);
 
-/** Append the whole answer. BERTH_ERR_INVALID: YAML in a program built without YAML. */
+/** Append the whole answer. */
 BT_MUST_USE int bt_explain_report_write(const struct bt_explain_report *report,
 	enum bt_output_format format, struct bt_strbuf *out, struct berth_error *err);
 

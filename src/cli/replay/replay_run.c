@@ -271,15 +271,13 @@ static int read_prices(struct bt_replay_answer *answer, const char *path, struct
 	struct bt_file file;
 	struct bt_strbuf json = {0};
 	struct bt_json_value *document = NULL;
-	bool more = false;
 	int result = bt_file_read(path, PRICES_BYTES_MAX, &file, err);
 	if (result < 0) {
 		return bt_error_wrap(err, result, "--prices: %s", path);
 	}
-	struct bt_yaml_reader *reader =
-		bt_yaml_reader_create((struct bt_str){file.data, (uint32_t)file.length}, NULL);
-	result = bt_yaml_next_document(reader, &json, &more, NULL, err);
-	if (result == 0 && more) {
+	struct bt_str text = {file.data, (uint32_t)file.length};
+	result = bt_yaml_first_document(text, NULL, &json, err);
+	if (result == 0 && json.length != 0) {
 		result = bt_json_parse(&answer->arena, bt_strbuf_str(&json), true, &document, err);
 	}
 	if (result == 0 && (document == NULL || document->type != BT_JSON_OBJECT)) {
@@ -303,7 +301,6 @@ static int read_prices(struct bt_replay_answer *answer, const char *path, struct
 	answer->measure.prices = prices;
 	answer->measure.price_count = count;
 	answer->has_prices = true;
-	bt_yaml_reader_destroy(reader);
 	bt_strbuf_finish(&json);
 	bt_file_finish(&file);
 	return result < 0 ? bt_error_wrap(err, result, "--prices: %s", path) : 0;

@@ -5,7 +5,7 @@
 #include "cli/output.h"
 #include "cluster/simulation.h"
 
-/** Append the whole answer. BERTH_ERR_INVALID: YAML in a program built without YAML. */
+/** Append the whole answer. */
 BT_MUST_USE int bt_simulation_write(const struct bt_simulation *simulation,
 	enum bt_output_format format, struct bt_strbuf *out, struct berth_error *err);
 #endif

@@ -101,17 +101,12 @@ START_TEST(test_setup__edge_10_65_second_document)
 	struct berth_error err = BERTH_ERROR_INIT;
 	int result = setup_with(
 		KIND "parallelism: 3\n---\n" KIND "parallelism: 0\nnothing: such\n", &engine, &err);
-#if BT_HAVE_YAML
 	ck_assert_msg(result == 0, "%s", berth_error_message(&err));
 	ck_assert_int_eq(engine->config->document.parallelism, 3);
 	bt_engine_destroy(engine);
 	/* Without the first document, the second document is read and refused. */
 	ck_assert_int_lt(setup_with(KIND "parallelism: 0\nnothing: such\n", &engine, &err), 0);
 	ck_assert_ptr_nonnull(strstr(berth_error_message(&err), "unknown field \"nothing\""));
-#else
-	ck_assert_int_lt(result, 0);
-	ck_assert_ptr_nonnull(strstr(berth_error_message(&err), "built without YAML"));
-#endif
 	berth_error_finish(&err);
 }
 END_TEST

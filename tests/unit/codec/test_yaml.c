@@ -11,13 +11,10 @@
 static int first_document(struct bt_str text, const struct bt_yaml_limits *limits,
 	struct bt_strbuf *out, struct berth_error *err)
 {
-	struct bt_yaml_reader *reader = bt_yaml_reader_create(text, limits);
-	bool more = false;
-	int result = bt_yaml_next_document(reader, out, &more, NULL, err);
-	if (result == 0 && !more) {
+	int result = bt_yaml_first_document(text, limits, out, err);
+	if (result == 0 && out->length == 0) {
 		bt_strbuf_append_c(out, "<none>");
 	}
-	bt_yaml_reader_destroy(reader);
 	return result;
 }
 
@@ -202,28 +199,22 @@ END_TEST
 
 START_TEST(test_yaml__documents)
 {
-	static const struct {
-		const char *json;
-		uint32_t line;
-	} rows[] = {{"{\"a\":1}", 2}, {"null", 4}, {"[\"b\"]", 5}, {"\"c\"", 8}};
+	static const char *const rows[] = {"{\"a\":1}", "null", "[\"b\"]", "\"c\""};
 	struct bt_yaml_reader *reader = bt_yaml_reader_create(
 		BT_STR("# head\na: 1\n# next\n---\n---\n- b\n...\n--- c\n"), NULL);
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
 		struct bt_strbuf out = {0};
 		bool more = false;
-		uint32_t line = 0;
-		ck_assert_int_eq(bt_yaml_next_document(reader, &out, &more, &line, NULL), 0);
+		ck_assert_int_eq(bt_yaml_next_document(reader, &out, &more, NULL), 0);
 		ck_assert(more);
-		ck_assert_str_eq(bt_strbuf_c(&out), rows[i].json);
-		ck_assert_uint_eq(line, rows[i].line);
+		ck_assert_str_eq(bt_strbuf_c(&out), rows[i]);
 		bt_strbuf_finish(&out);
 	}
 	for (int i = 0; i < 2; i++) {
 		struct bt_strbuf out = {0};
 		bool more = true;
-		uint32_t line = 77;
-		ck_assert_int_eq(bt_yaml_next_document(reader, &out, &more, &line, NULL), 0);
-		ck_assert(!more && out.length == 0 && line == 77);
+		ck_assert_int_eq(bt_yaml_next_document(reader, &out, &more, NULL), 0);
+		ck_assert(!more && out.length == 0);
 	}
 	bt_yaml_reader_destroy(reader);
 	bt_yaml_reader_destroy(NULL);
@@ -237,12 +228,12 @@ START_TEST(test_yaml__anchors_do_not_cross_documents)
 	struct bt_strbuf out = {0};
 	struct berth_error err = BERTH_ERROR_INIT;
 	bool more;
-	ck_assert_int_eq(bt_yaml_next_document(reader, &out, &more, NULL, NULL), 0);
+	ck_assert_int_eq(bt_yaml_next_document(reader, &out, &more, NULL), 0);
 	ck_assert_str_eq(bt_strbuf_c(&out), "{\"a\":1,\"b\":1}");
-	ck_assert_int_eq(bt_yaml_next_document(reader, &out, &more, NULL, &err), BERTH_ERR_SYNTAX);
+	ck_assert_int_eq(bt_yaml_next_document(reader, &out, &more, &err), BERTH_ERR_SYNTAX);
 	ck_assert_str_eq(berth_error_message(&err), "yaml: unknown anchor 'x' referenced");
 	/* after an error, the reader returns no further document */
-	ck_assert_int_eq(bt_yaml_next_document(reader, &out, &more, NULL, NULL), 0);
+	ck_assert_int_eq(bt_yaml_next_document(reader, &out, &more, NULL), 0);
 	ck_assert(!more);
 	ck_assert_str_eq(bt_strbuf_c(&out), "{\"a\":1,\"b\":1}");
 	berth_error_finish(&err);
@@ -488,7 +479,7 @@ START_TEST(test_yaml__other_ways_to_be_slow)
 	clock_t start = clock();
 	while (more) {
 		bt_strbuf_reset(&out);
-		ck_assert_int_eq(bt_yaml_next_document(reader, &out, &more, NULL, NULL), 0);
+		ck_assert_int_eq(bt_yaml_next_document(reader, &out, &more, NULL), 0);
 	}
 	ck_assert_msg((double)(clock() - start) / CLOCKS_PER_SEC < 2.0, "many documents");
 	bt_yaml_reader_destroy(reader);
@@ -511,7 +502,7 @@ START_TEST(test_yaml__truncated_anywhere)
 		while (more) {
 			struct bt_strbuf out = {0};
 			struct berth_error err = BERTH_ERROR_INIT;
-			int result = bt_yaml_next_document(reader, &out, &more, NULL, &err);
+			int result = bt_yaml_next_document(reader, &out, &more, &err);
 			if (result != 0) {
 				ck_assert_ptr_nonnull(strstr(berth_error_message(&err), "yaml: "));
 				more = false;
