@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "api/text_template.h"
 #include "base/alloc.h"
 #include "bench/bench_child.h"
 #include "bench/bench_machine.h"
@@ -297,13 +298,11 @@ static void append_note(const struct outcome *outcome, struct bt_strbuf *out)
 	const struct bt_bench_result *result = &outcome->median;
 	const char *separator = "";
 	if (result->failed_count != 0) {
-		bt_strbuf_printf(out, "%u attempt%s failed", result->failed_count,
-			BT_PLURAL(result->failed_count));
+		bt_text_append(out, "%u {attempt|attempts} failed", result->failed_count);
 		separator = ", ";
 	}
 	if (outcome->run.preempt) {
-		bt_strbuf_printf(out, "%s%u victim%s", separator, result->victim_count,
-			BT_PLURAL(result->victim_count));
+		bt_text_append(out, "%c%u {victim|victims}", separator, result->victim_count);
 		separator = ", ";
 	}
 	if (result->change_count != 0) {

@@ -23,9 +23,6 @@
 
 #define BT_STR_MAX UINT32_MAX
 
-/** The ending of an English noun after a count: 1 pod, 2 pods. */
-#define BT_PLURAL(count) ((count) == 1 ? "" : "s")
-
 /** Classes of ASCII bytes, independent of the locale. */
 static inline bool bt_is_digit(char byte)
 {

@@ -5,6 +5,7 @@
 
 #include "api/int_or_string.h"
 #include "api/storage.h"
+#include "api/text_template.h"
 #include "api/types.h"
 #include "base/text_set.h"
 #include "cel/rename.h"
@@ -466,8 +467,8 @@ int bt_snapshot_write(struct bt_manifests *cluster, struct bt_snapshot_stream *s
 	}
 	if (stream->by_parts != 0) {
 		bt_manifests_warn(cluster,
-			"--strip-names: %u selector {expression|expressions} of devices "
-			"{looks|look} at parts of texts (matches, substring and the like); with "
+			"--strip-names: %u selector {expression of devices looks|expressions of "
+			"devices look} at parts of texts (matches, substring and the like); with "
 			"neutral names their result may differ",
 			stream->by_parts);
 	}

@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "api/text_template.h"
 #include "schema/field_set.h"
 
 /** --- metadata.managedFields --- */
@@ -413,9 +414,10 @@ int bt_apply(struct bt_arena *arena, const struct bt_apply_writer *writer, bool 
 			? out_conflicts->text
 			: bt_arena_printf(arena, "%.*s: %.*s", BT_STR_ARG(first->message),
 				  BT_STR_ARG(first->field));
-		out_conflicts->text = bt_arena_printf(arena,
-			"Apply failed with %u conflict%s: %.*s", out_conflicts->total,
-			BT_PLURAL(out_conflicts->total), BT_STR_ARG(text));
+		struct bt_strbuf message = {0};
+		bt_text_append(&message, "Apply failed with %u {conflict|conflicts}: %s",
+			out_conflicts->total, text);
+		out_conflicts->text = bt_arena_take_strbuf(arena, &message);
 		(void)bt_error_set(err, BERTH_ERR_STATE, "%.*s", BT_STR_ARG(out_conflicts->text));
 	}
 	return result;

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <inttypes.h>
 
 #include "api/text_template.h"
 #include "base/duration.h"
@@ -67,20 +66,19 @@ static int write_answer(const struct bt_replay_answer *answer, enum bt_output_fo
 	bt_strbuf_append_c(out, " (");
 	bt_duration_format(
 		(counts->end_ns - counts->start_ns) / BT_NS_PER_SECOND * BT_NS_PER_SECOND, out);
-	bt_strbuf_printf(out,
-		").\n%" PRIu64 " pod%s asked for a node: %" PRIu64 " bound, %" PRIu64
-		" pending at the end.\n%" PRIu64 " ran to completion, %" PRIu64 " deleted, %" PRIu64
-		" preempted, %" PRIu64 " evicted, %" PRIu64
-		" lost with a node (%.1f hours of running time lost).\n",
-		counts->created, BT_PLURAL(counts->created), counts->bound, counts->pending,
-		counts->succeeded, counts->deleted, counts->preempted, counts->evicted,
-		counts->lost, bt_replay_hours(measure->lost_ns));
-	bt_strbuf_printf(out,
-		"At most %u node%s, %u in use; %.1f node-hours, %.1f in use. At most %u pod%s "
-		"waited at a time.\n",
-		measure->most_nodes, BT_PLURAL(measure->most_nodes), measure->most_used_nodes,
-		bt_replay_hours(measure->node_ns), bt_replay_hours(measure->used_node_ns),
-		counts->most_pending, BT_PLURAL(counts->most_pending));
+	bt_text_append(out,
+		").\n%d {pod|pods} asked for a node: %d bound, %d pending at the end.\n%d ran to "
+		"completion, %d deleted, %d preempted, %d evicted, %d lost with a node",
+		(int64_t)counts->created, (int64_t)counts->bound, (int64_t)counts->pending,
+		(int64_t)counts->succeeded, (int64_t)counts->deleted, (int64_t)counts->preempted,
+		(int64_t)counts->evicted, (int64_t)counts->lost);
+	bt_strbuf_printf(
+		out, " (%.1f hours of running time lost).\n", bt_replay_hours(measure->lost_ns));
+	bt_text_append(out, "At most %u {node|nodes}, %u in use; ", measure->most_nodes,
+		measure->most_used_nodes);
+	bt_strbuf_printf(out, "%.1f node-hours, %.1f in use. ", bt_replay_hours(measure->node_ns),
+		bt_replay_hours(measure->used_node_ns));
+	bt_text_append(out, "At most %u {pod|pods} waited at a time.\n", counts->most_pending);
 	if (answer->has_prices) {
 		bt_strbuf_printf(out, "The nodes cost %.2f, %.2f of it while in use.\n",
 			measure->full_cost, measure->cost);

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <errno.h>
-#include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -360,17 +359,17 @@ static int announce_server(struct up *up, struct berth_error *err)
 	if (result < 0) {
 		result = bt_error_wrap(err, result, "--kubeconfig-out");
 	} else {
-		uint64_t node_count = bt_cluster_node_count(up->cluster);
 		double seconds = (double)(bt_clock_steady_ns() - up->started_ns) / 1e9;
-		(void)printf("berth up: Kubernetes API at %s, %" PRIu64
-			     " node%s, ready after %.2f s\n"
+		bt_console_print(stdout, "berth up: Kubernetes API at %c, %d {node|nodes}",
+			bt_strbuf_c(&url), (int64_t)bt_cluster_node_count(up->cluster));
+		(void)printf(", ready after %.2f s\n"
 			     "\n"
 			     "  export KUBECONFIG=%s\n"
 			     "  kubectl get nodes\n"
 			     "  kubectl create deployment web --image=nginx --replicas=3\n"
 			     "\n"
 			     "Ctrl-C ends it%s.\n",
-			bt_strbuf_c(&url), node_count, BT_PLURAL(node_count), seconds, path,
+			seconds, path,
 			up->options->data_dir != NULL ? "; its state is kept"
 						      : "; nothing is kept");
 		result = bt_output_flush(err);
