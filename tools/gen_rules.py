@@ -45,7 +45,7 @@ WORDS = {"creating": "check->write->verb == BT_VERB_CREATE",
         "bt_api_options(check->write->api)->workload_with_job"}
 # Functions of one text that return a bool.
 TEXT_FUNCTIONS = {"labelValue": "bt_label_value_is_valid({text})",
-    "isLabel": "bt_kinds_is_label({text})", "isSubdomain": "bt_kinds_is_subdomain({text})",
+    "isLabel": "bt_dns1123_label_is_valid({text})", "isSubdomain": "bt_kinds_is_subdomain({text})",
     "isInteger": "bt_str_parse_int64({text}, &(int64_t){{0}})",
     "isIP": "bt_kinds_is_ip({text})", "isCIDR": "bt_kinds_is_cidr({text})",
     "isIdentifier": "bt_kinds_is_identifier({text}, '_')",
@@ -543,8 +543,8 @@ def write_rules(tables, out):
     index."""
     messages = sorted(tables.messages.values(), key=lambda message: message.key)
     out.write("/* Made by tools/gen_types.py. */\n")
-    out.write('#include "api/selector.h"\n#include "api/time.h"\n#include "server/cron.h"\n')
-    out.write('#include "server/kinds/common.h"\n\n')
+    out.write('#include "api/label.h"\n#include "api/selector.h"\n#include "api/time.h"\n')
+    out.write('#include "server/cron.h"\n#include "server/kinds/common.h"\n\n')
     functions = {"rule": {}, "first": {}, "update": {}, "warn": {}, "fill": {}}
     for index, message in enumerate(messages):
         message.index = index

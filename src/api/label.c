@@ -67,6 +67,12 @@ bool bt_label_prefix_matches(struct bt_str prefix)
 	return previous != '.' && previous != '-';
 }
 
+bool bt_dns1123_label_is_valid(struct bt_str name)
+{
+	return name.length <= BT_LABEL_NAME_MAX && bt_label_prefix_matches(name) &&
+		bt_str_find_char(name, '.') < 0;
+}
+
 /** Splits a key at its only "/"; false if there are several. Without "/", *out_prefix is absent. */
 static bool split_key(struct bt_str key, struct bt_str *out_prefix, struct bt_str *out_name)
 {

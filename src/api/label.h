@@ -16,6 +16,8 @@
 bool bt_label_name_matches(struct bt_str name);
 /** Matches a DNS-1123 subdomain of any length. */
 bool bt_label_prefix_matches(struct bt_str prefix);
+/** Returns whether the name is a DNS-1123 label. */
+bool bt_dns1123_label_is_valid(struct bt_str name);
 
 /** Upstream's messages for names that violate a DNS rule. */
 extern const char bt_dns1123_label_rule[];

@@ -106,7 +106,7 @@ static void write_node(struct bt_strbuf *out, const struct bt_str *values, const
 
 static const char *find_node_flaw(const struct bt_str *values, int64_t *out_amounts)
 {
-	if (!bt_trace_is_name(values[SN])) {
+	if (!bt_dns1123_label_is_valid(values[SN])) {
 		return "sn is no name of a node (lower case letters, digits, -)";
 	}
 	if (!read_amount(values[NODE_CPU], BT_TRACE_AMOUNT_MAX, &out_amounts[NODE_CPU])) {
@@ -189,7 +189,7 @@ static void write_pod(struct bt_strbuf *out, const struct bt_str *values, const 
 static const char *find_pod_flaw(
 	const struct bt_str *values, int64_t *out_amounts, int64_t last_seconds)
 {
-	if (!bt_trace_is_name(values[NAME])) {
+	if (!bt_dns1123_label_is_valid(values[NAME])) {
 		return "name is no name of a pod (lower case letters, digits, -)";
 	}
 	if (!read_amount(values[CPU], BT_TRACE_AMOUNT_MAX, &out_amounts[CPU])) {

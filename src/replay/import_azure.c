@@ -203,11 +203,11 @@ static const char *read_vm(struct azure *azure, sqlite3_stmt *row, struct vm *ou
 		.is_low = sqlite3_column_int64(row, PRIORITY) == 1,
 		.end = INT64_MAX,
 	};
-	if (!bt_trace_is_name(out_vm->name)) {
+	if (!bt_dns1123_label_is_valid(out_vm->name)) {
 		return "vmId makes no name of a pod (lower case letters, digits, -)";
 	}
-	if ((out_vm->tenant.length != 0 && !bt_trace_is_name(out_vm->tenant)) ||
-		(out_vm->type.length != 0 && !bt_trace_is_name(out_vm->type))) {
+	if ((out_vm->tenant.length != 0 && !bt_dns1123_label_is_valid(out_vm->tenant)) ||
+		(out_vm->type.length != 0 && !bt_dns1123_label_is_valid(out_vm->type))) {
 		return "tenantId or vmTypeId makes no label (lower case letters, digits, -)";
 	}
 	if (!is_number(row, PRIORITY) ||

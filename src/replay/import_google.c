@@ -5,6 +5,7 @@
  */
 #include <string.h>
 
+#include "api/selector.h"
 #include "api/time.h"
 #include "base/alloc.h"
 #include "base/heap.h"
@@ -14,8 +15,6 @@
 #include "replay/rows.h"
 
 #define MICROSECONDS_MAX (BT_RECORDING_SECONDS_MAX * 1000000)
-/** Limit of a label's value, and of its name without the prefix. */
-#define LABEL_BYTES_MAX 63
 
 /** Tables in the order in which rows of the same time are processed. */
 enum table {
@@ -52,23 +51,10 @@ struct bt_str bt_google_machine_name(struct bt_google *google, int64_t id)
 	return bt_arena_printf(&google->arena, "m-%lld", (long long)id);
 }
 
-static bool is_label(struct bt_str text)
-{
-	for (uint32_t i = 0; i < text.length; i++) {
-		char byte = text.data[i];
-		bool is_inner = i != 0 && i + 1 != text.length &&
-			(byte == '-' || byte == '_' || byte == '.');
-		if (!bt_is_digit(byte) && !bt_is_letter(byte) && !is_inner) {
-			return false;
-		}
-	}
-	return text.length <= LABEL_BYTES_MAX;
-}
-
 struct bt_str bt_google_label(struct bt_google *google, struct bt_str text)
 {
 	struct bt_strbuf label = {0};
-	if (is_label(text)) {
+	if (bt_label_value_is_valid(text)) {
 		return text;
 	}
 	bt_strbuf_append_char(&label, 'x');
@@ -80,8 +66,8 @@ struct bt_str bt_google_label(struct bt_google *google, struct bt_str text)
 			bt_strbuf_printf(&label, "_%02x", (unsigned)(unsigned char)byte);
 		}
 	}
-	if (label.length >= LABEL_BYTES_MAX) {
-		label.length = LABEL_BYTES_MAX - 1;
+	if (label.length >= BT_LABEL_NAME_MAX) {
+		label.length = BT_LABEL_NAME_MAX - 1;
 	}
 	bt_strbuf_append_char(&label, 'x');
 	return bt_arena_take_strbuf(&google->arena, &label);

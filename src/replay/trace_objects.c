@@ -10,7 +10,6 @@
 /** A high limit of pods for each node, because the traces have none. */
 #define PODS_OF_NODE "1000"
 #define FRACTION_MAX 1000
-#define NAME_BYTES_MAX 63
 
 static void write_amounts(struct bt_json_writer *json, const char *member,
 	const struct bt_trace_amount *amounts, uint32_t count, bool is_node)
@@ -173,18 +172,6 @@ void bt_trace_write_pod_requests(const struct bt_trace_pod *pod, struct bt_strbu
 }
 
 /** --- values --- */
-
-bool bt_trace_is_name(struct bt_str text)
-{
-	for (uint32_t i = 0; i < text.length; i++) {
-		char byte = text.data[i];
-		bool is_inner = byte == '-' && i != 0 && i + 1 != text.length;
-		if (!bt_is_digit(byte) && (byte < 'a' || byte > 'z') && !is_inner) {
-			return false;
-		}
-	}
-	return text.length != 0 && text.length <= NAME_BYTES_MAX;
-}
 
 bool bt_trace_read_fraction(struct bt_str text, double *out_fraction)
 {

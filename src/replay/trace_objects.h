@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "api/label.h"
 #include "codec/message.h"
 
 /** Limit of an amount: far above any machine, and low enough that sums do not overflow. */
@@ -62,11 +63,6 @@ void bt_trace_write_pod(const struct bt_trace_pod *pod, struct bt_strbuf *out);
 void bt_trace_write_node_amounts(const struct bt_trace_node *node, struct bt_strbuf *out);
 void bt_trace_write_pod_requests(const struct bt_trace_pod *pod, struct bt_strbuf *out);
 
-/**
- * Returns whether the text is valid as the name of an object of any kind: lower case letters,
- * digits and, except at both ends, "-"; at most 63 bytes.
- */
-bool bt_trace_is_name(struct bt_str text);
 /**
  * Reads an amount in machines, such as "0.25"; an absent text is 0. Returns false if the text is
  * not a number from 0 to 1000.

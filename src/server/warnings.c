@@ -229,7 +229,7 @@ void bt_call_warn_about(
 	const struct bt_json_value *pod = bt_call_pod(call, object, &root);
 	if (pod != NULL) {
 		struct bt_str name = bt_kinds_text(bt_kinds_object(object, "metadata"), "name");
-		if (old == NULL && !bt_kinds_is_label(name) &&
+		if (old == NULL && !bt_dns1123_label_is_valid(name) &&
 			!bt_str_has_word(BT_STR("StatefulSet DaemonSet PodTemplate"),
 				bt_str_from(resource->kind))) {
 			bool has_dots = bt_str_find_char(name, '.') >= 0;

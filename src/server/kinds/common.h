@@ -81,8 +81,6 @@ void bt_kinds_collect_names(
 
 /** --- checks --- */
 
-/** Returns whether the name is a DNS label (RFC 1123). */
-bool bt_kinds_is_label(struct bt_str name);
 /** Returns whether the name is a DNS subdomain (RFC 1123). */
 bool bt_kinds_is_subdomain(struct bt_str name);
 /**

@@ -16,11 +16,6 @@ static bool looks_like_label(struct bt_str name)
 	return bt_label_prefix_matches(name) && bt_str_find_char(name, '.') < 0;
 }
 
-bool bt_kinds_is_label(struct bt_str name)
-{
-	return name.length <= BT_LABEL_NAME_MAX && looks_like_label(name);
-}
-
 bool bt_kinds_is_subdomain(struct bt_str name)
 {
 	return name.length <= SUBDOMAIN_BYTES_MAX && bt_label_prefix_matches(name);
