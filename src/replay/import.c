@@ -71,7 +71,7 @@ int64_t bt_import_start_ns(const struct bt_import *import)
 	return import->start_ns;
 }
 
-static void add_defect(struct bt_import *import, const char *path, unsigned long line,
+void bt_import_add_defect(struct bt_import *import, const char *path, unsigned long line,
 	const char *reason, bool is_row_kept)
 {
 	struct bt_import_defect *found = NULL;
@@ -90,18 +90,6 @@ static void add_defect(struct bt_import *import, const char *path, unsigned long
 		found->lines[found->count] = line;
 	}
 	found->count++;
-}
-
-void bt_import_add_defect(
-	struct bt_import *import, const char *path, unsigned long line, const char *what)
-{
-	add_defect(import, path, line, what, false);
-}
-
-void bt_import_add_loss(
-	struct bt_import *import, const char *path, unsigned long line, const char *what)
-{
-	add_defect(import, path, line, what, true);
 }
 
 const struct bt_import_defect *bt_import_defects(

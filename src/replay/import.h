@@ -44,12 +44,12 @@ int64_t bt_import_start_ns(const struct bt_import *import);
 void bt_import_set_start(struct bt_import *import, int64_t start_ns);
 /** Makes the recording last at least until end_ns, which counts from the start. */
 void bt_import_extend(struct bt_import *import, int64_t end_ns);
-/** Counts a row that is left out. path and what: literals, or valid as long as the import. */
-void bt_import_add_defect(
-	struct bt_import *import, const char *path, unsigned long line, const char *what);
-/** Counts a row that is partly left out. path and what: as in bt_import_add_defect. */
-void bt_import_add_loss(
-	struct bt_import *import, const char *path, unsigned long line, const char *what);
+/**
+ * Counts a row that is left out, or, if is_row_kept, a row of which a part is left out. path and
+ * reason: literals, or valid as long as the import.
+ */
+void bt_import_add_defect(struct bt_import *import, const char *path, unsigned long line,
+	const char *reason, bool is_row_kept);
 /** Returns the defects by file and kind, in the order in which they were found. */
 const struct bt_import_defect *bt_import_defects(
 	const struct bt_import *import, uint32_t *out_count);

@@ -131,10 +131,9 @@ static int import_nodes(
 	int result = select_columns(rows, node_columns, NODE_COLUMN__COUNT, err);
 	while (result >= 0 && (result = bt_rows_next(rows, &values, err)) == 1) {
 		int64_t amounts[NODE_COLUMN__COUNT] = {0};
-		const char *flaw =
-			values == NULL ? bt_rows_flaw(rows) : find_node_flaw(values, amounts);
+		const char *flaw = find_node_flaw(values, amounts);
 		if (flaw != NULL) {
-			bt_import_add_defect(import, bt_rows_path(rows), bt_rows_line(rows), flaw);
+			bt_rows_add_defect(rows, flaw, false);
 			continue;
 		}
 		write_node(&text, values, amounts, time);
@@ -330,10 +329,9 @@ static int import_pods(struct bt_import *import, struct bt_rows *rows, struct dr
 	int result = select_columns(rows, pod_columns, POD_COLUMN__COUNT, err);
 	while (result >= 0 && (result = bt_rows_next(rows, &values, err)) == 1) {
 		int64_t amounts[POD_COLUMN__COUNT] = {0};
-		const char *flaw = values == NULL ? bt_rows_flaw(rows)
-						  : find_pod_flaw(values, amounts, last_seconds);
+		const char *flaw = find_pod_flaw(values, amounts, last_seconds);
 		if (flaw != NULL) {
-			bt_import_add_defect(import, bt_rows_path(rows), bt_rows_line(rows), flaw);
+			bt_rows_add_defect(rows, flaw, false);
 			continue;
 		}
 		last_seconds = amounts[CREATION_TIME];
@@ -378,7 +376,7 @@ int bt_import_alibaba_gpu_2023(
 	int result = 0;
 	for (uint32_t i = 0; i < request->path_count && result == 0; i++) {
 		struct bt_rows *rows = NULL;
-		result = bt_rows_open(request->paths[i], &rows, err);
+		result = bt_rows_open(request->paths[i], import, &rows, err);
 		if (result < 0) {
 			break;
 		}

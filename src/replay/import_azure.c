@@ -277,7 +277,7 @@ static int take_vm(struct azure *azure, sqlite3_stmt *row, struct berth_error *e
 		: read_vm(azure, row, &vm);
 	azure->last_vm = id;
 	if (flaw != NULL) {
-		bt_import_add_defect(azure->import, azure->path, (unsigned long)id, flaw);
+		bt_import_add_defect(azure->import, azure->path, (unsigned long)id, flaw, false);
 		return 0;
 	}
 	return add_vm(azure, &vm, err);

@@ -395,19 +395,17 @@ static const char *read_time(const struct source *source, int64_t *out_ns)
 }
 
 /** Reads the next row with a valid time. Returns 0 at the end. */
-static int read_row(struct bt_google *google, struct source *source, struct berth_error *err)
+static int read_row(struct source *source, struct berth_error *err)
 {
 	int result;
 	while ((result = bt_rows_next(source->rows, &source->values, err)) == 1) {
 		int64_t time_ns = 0;
-		const char *flaw = source->values == NULL ? bt_rows_flaw(source->rows)
-							  : read_time(source, &time_ns);
+		const char *flaw = read_time(source, &time_ns);
 		if (flaw == NULL) {
 			source->time_ns = time_ns;
 			return 1;
 		}
-		bt_import_add_defect(google->import, bt_rows_path(source->rows),
-			bt_rows_line(source->rows), flaw);
+		bt_rows_add_defect(source->rows, flaw, false);
 	}
 	return result;
 }
@@ -468,11 +466,8 @@ static int take_row(struct bt_google *google, const struct source *source, struc
 	case TABLE__COUNT:
 		break;
 	}
-	const char *path = bt_rows_path(source->rows);
-	if (flaw != NULL) {
-		bt_import_add_defect(google->import, path, bt_rows_line(source->rows), flaw);
-	} else if (loss != NULL) {
-		bt_import_add_loss(google->import, path, bt_rows_line(source->rows), loss);
+	if (flaw != NULL || loss != NULL) {
+		bt_rows_add_defect(source->rows, flaw != NULL ? flaw : loss, flaw == NULL);
 	}
 	bt_arena_reset(&google->arena);
 	return result;
@@ -489,7 +484,7 @@ static int merge(
 	int result = 0;
 	bt_heap_init(&next, NULL, NULL);
 	for (uint32_t i = 0; i < count && result == 0; i++) {
-		result = read_row(google, &sources[i], err);
+		result = read_row(&sources[i], err);
 		if (result == 1) {
 			bt_heap_push(&next, i, sources[i].time_ns,
 				((int64_t)sources[i].table << 32) + i);
@@ -503,7 +498,7 @@ static int merge(
 		if (result < 0) {
 			break;
 		}
-		result = read_row(google, source, err);
+		result = read_row(source, err);
 		if (result == 1) {
 			bt_heap_update(&next, index, source->time_ns,
 				((int64_t)source->table << 32) + index);
@@ -552,7 +547,7 @@ int bt_import_google_2019(
 	bool has_table[TABLE__COUNT] = {false};
 	int result = 0;
 	for (uint32_t i = 0; i < request->path_count && result == 0; i++) {
-		result = bt_rows_open(request->paths[i], &sources[i].rows, err);
+		result = bt_rows_open(request->paths[i], import, &sources[i].rows, err);
 		if (result == 0) {
 			result = find_table(sources[i].rows, &sources[i].table, err);
 		}

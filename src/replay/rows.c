@@ -8,7 +8,8 @@
 #include "codec/json.h"
 
 struct bt_rows {
-	const char *path; /* borrowed */
+	const char *path;         /* borrowed */
+	struct bt_import *import; /* borrowed */
 	struct bt_line_reader *lines;
 	struct bt_arena header_arena;
 	struct bt_arena arena; /* reset for each row */
@@ -167,7 +168,8 @@ static bool read_object(struct bt_rows *rows, struct bt_str line)
 
 /** --- rows of both formats --- */
 
-int bt_rows_open(const char *path, struct bt_rows **out_rows, struct berth_error *err)
+int bt_rows_open(const char *path, struct bt_import *import, struct bt_rows **out_rows,
+	struct berth_error *err)
 {
 	struct bt_line_reader *lines;
 	struct bt_str line = {0};
@@ -178,6 +180,7 @@ int bt_rows_open(const char *path, struct bt_rows **out_rows, struct berth_error
 	}
 	struct bt_rows *rows = BT_NEW(struct bt_rows);
 	rows->path = path;
+	rows->import = import;
 	rows->lines = lines;
 	result = bt_line_reader_next(lines, &line, &more, err);
 	if (result == 0 && more) {
@@ -264,28 +267,15 @@ void bt_rows_select(struct bt_rows *rows, const char *const *names, uint32_t cou
 	}
 }
 
-int bt_rows_next(struct bt_rows *rows, const struct bt_str **out_values, struct berth_error *err)
+/** Reads the values of a line of the table. Returns what is wrong with the line, or NULL. */
+static const char *read_line(struct bt_rows *rows, struct bt_str line)
 {
-	struct bt_str line = rows->first;
-	bool more = true;
-	rows->first = (struct bt_str){NULL, 0};
-	int result = line.data != NULL ? 0 : bt_line_reader_next(rows->lines, &line, &more, err);
-	if (result == 0 && !more && bt_line_reader_is_cut(rows->lines)) {
-		result = bt_error_set(
-			err, BERTH_ERR_IO, "%s: gzipped data ends too early", rows->path);
-	}
-	if (result < 0 || !more) {
-		return result;
-	}
 	bt_arena_reset(&rows->arena);
-	*out_values = rows->values;
 	if (rows->is_json) {
-		*out_values = read_object(rows, line) ? rows->values : NULL;
-		return 1;
+		return read_object(rows, line) ? NULL : "the line is no JSON object";
 	}
 	if (split(line, &rows->arena, rows->fields) != rows->column_count) {
-		*out_values = NULL;
-		return 1;
+		return "the row has more or fewer values than there are columns";
 	}
 	for (uint32_t i = 0; i < rows->name_count; i++) {
 		struct bt_str value = rows->sources[i] < rows->column_count
@@ -293,16 +283,35 @@ int bt_rows_next(struct bt_rows *rows, const struct bt_str **out_values, struct 
 			: BT_STR("");
 		rows->values[i] = value.length != 0 ? value : (struct bt_str){NULL, 0};
 	}
-	return 1;
+	return NULL;
 }
 
-const char *bt_rows_flaw(const struct bt_rows *rows)
+int bt_rows_next(struct bt_rows *rows, const struct bt_str **out_values, struct berth_error *err)
 {
-	return rows->is_json ? "the line is no JSON object"
-			     : "the row has more or fewer values than there are columns";
+	for (;;) {
+		struct bt_str line = rows->first;
+		bool more = true;
+		rows->first = (struct bt_str){NULL, 0};
+		int result =
+			line.data != NULL ? 0 : bt_line_reader_next(rows->lines, &line, &more, err);
+		if (result == 0 && !more && bt_line_reader_is_cut(rows->lines)) {
+			result = bt_error_set(
+				err, BERTH_ERR_IO, "%s: gzipped data ends too early", rows->path);
+		}
+		if (result < 0 || !more) {
+			return result;
+		}
+		const char *flaw = read_line(rows, line);
+		if (flaw == NULL) {
+			*out_values = rows->values;
+			return 1;
+		}
+		bt_rows_add_defect(rows, flaw, false);
+	}
 }
 
-unsigned long bt_rows_line(const struct bt_rows *rows)
+void bt_rows_add_defect(const struct bt_rows *rows, const char *reason, bool is_row_kept)
 {
-	return bt_line_reader_number(rows->lines);
+	bt_import_add_defect(
+		rows->import, rows->path, bt_line_reader_number(rows->lines), reason, is_row_kept);
 }

@@ -5,16 +5,20 @@
  * Rows of a table in a file, gzipped or not, one row on each line: comma-separated values (RFC
  * 4180) whose first line has the names of the columns, or JSON objects.
  */
-#include "base/arena.h"
 #include "base/error.h"
 #include "base/str.h"
+#include "replay/import.h"
 
 #define BT_ROWS_COLUMNS_MAX 64
 
 struct bt_rows;
 
-/** Opens the file. Errors name the file. path is borrowed. *out_rows is owned. */
-BT_MUST_USE int bt_rows_open(const char *path, struct bt_rows **out_rows, struct berth_error *err);
+/**
+ * Opens the file. Errors name the file. path and import, which gets the defects, are borrowed.
+ * *out_rows is owned.
+ */
+BT_MUST_USE int bt_rows_open(const char *path, struct bt_import *import, struct bt_rows **out_rows,
+	struct berth_error *err);
 /** NULL accepted. */
 void bt_rows_close(struct bt_rows *rows);
 const char *bt_rows_path(const struct bt_rows *rows);
@@ -27,14 +31,12 @@ bool bt_rows_has(const struct bt_rows *rows, const char *name);
 /** Selects the values to read from each row, at most BT_ROWS_COLUMNS_MAX; names are borrowed. */
 void bt_rows_select(struct bt_rows *rows, const char *const *names, uint32_t count);
 /**
- * Reads the next row. 1: *out_values has a value for each selected name, borrowed until the next
- * call; data is NULL if the value is missing or null. Arrays are JSON text. *out_values NULL: the
- * row is malformed, see bt_rows_flaw. 0: the end. Errors: the file cannot be read.
+ * Reads the next row. Malformed rows are left out, as defects. 1: *out_values has a value for each
+ * selected name, borrowed until the next call; data is NULL if the value is missing or null. Arrays
+ * are JSON text. 0: the end. Errors: the file cannot be read.
  */
 BT_MUST_USE int bt_rows_next(
 	struct bt_rows *rows, const struct bt_str **out_values, struct berth_error *err);
-/** Returns what is wrong with a malformed row. */
-const char *bt_rows_flaw(const struct bt_rows *rows);
-/** Returns the line of the row returned last. */
-unsigned long bt_rows_line(const struct bt_rows *rows);
+/** Counts a defect of the row returned last; see bt_import_add_defect. */
+void bt_rows_add_defect(const struct bt_rows *rows, const char *reason, bool is_row_kept);
 #endif

@@ -124,7 +124,7 @@ static int take_record(struct simulator *simulator, const struct record *record,
 		bt_object_release(object);
 	}
 	if (flaw != NULL) {
-		bt_import_add_defect(simulator->import, simulator->path, line, flaw);
+		bt_import_add_defect(simulator->import, simulator->path, line, flaw, false);
 		return 0;
 	}
 	if (!simulator->has_begun) {
@@ -133,8 +133,8 @@ static int take_record(struct simulator *simulator, const struct record *record,
 	}
 	int64_t time_ns = bt_time_ns(&time) - bt_import_start_ns(simulator->import);
 	if (time_ns < simulator->time_ns) {
-		bt_import_add_loss(simulator->import, simulator->path, line,
-			"time is before that of the record above, whose time it gets");
+		bt_import_add_defect(simulator->import, simulator->path, line,
+			"time is before that of the record above, whose time it gets", true);
 	} else {
 		simulator->time_ns = time_ns;
 	}
@@ -212,7 +212,7 @@ static int read_text(struct simulator *simulator, struct bt_str text, struct ber
 				berth_error_message(&flaw));
 		} else {
 			bt_import_add_defect(simulator->import, simulator->path, line,
-				"the line is no JSON object with time, event and resource");
+				"the line is no JSON object with time, event and resource", false);
 			skip_line(&json);
 		}
 		berth_error_finish(&flaw);

@@ -184,9 +184,7 @@ START_TEST(test_import__wrong_tables_are_refused)
 }
 END_TEST
 
-/**
- * Returns the next row as "a|b|", absent values as "-"; "?" if the row is malformed, "" at the end.
- */
+/** Returns the next row as "a|b|", absent values as "-"; "" at the end. */
 static const char *next_row(struct bt_rows *rows, uint32_t count)
 {
 	static char text[128];
@@ -194,32 +192,45 @@ static const char *next_row(struct bt_rows *rows, uint32_t count)
 	text[0] = '\0';
 	int result = bt_rows_next(rows, &values, NULL);
 	ck_assert_int_ge(result, 0);
-	for (uint32_t i = 0; result == 1 && values != NULL && i < count; i++) {
+	for (uint32_t i = 0; result == 1 && i < count; i++) {
 		size_t length = strlen(text);
 		(void)snprintf(text + length, sizeof(text) - length, "%.*s|",
 			values[i].data != NULL ? (int)values[i].length : 1,
 			values[i].data != NULL ? values[i].data : "-");
 	}
-	return result == 1 && values == NULL ? "?" : text;
+	return text;
+}
+
+/** Checks that the rows at the lines, count in number, and no others were malformed. */
+static void check_malformed(
+	const struct bt_import *import, const unsigned long *lines, uint32_t count)
+{
+	uint32_t defect_count;
+	const struct bt_import_defect *defects = bt_import_defects(import, &defect_count);
+	ck_assert_uint_eq(defect_count, 1);
+	ck_assert_uint_eq(defects->count, count);
+	ck_assert_mem_eq(defects->lines, lines, count * sizeof(lines[0]));
+	ck_assert(!defects->is_row_kept);
 }
 
 START_TEST(test_import__csv_rows)
 {
 	static const char *const names[] = {"b.c", "a", "z"};
+	static const unsigned long malformed[] = {4, 5};
+	struct bt_import *import = bt_import_create("out", false, "test", 0);
 	struct bt_rows *rows;
 	write_file(pod_path, sizeof(pod_path), "csv",
 		"a,b_c\r\n\"x,\"\"y\"\"\",\n\n1,2,3\n\"x\"y,2\n,\"\"\n");
-	ck_assert_int_eq(bt_rows_open(pod_path, &rows, NULL), 0);
+	ck_assert_int_eq(bt_rows_open(pod_path, import, &rows, NULL), 0);
 	ck_assert(bt_rows_has(rows, "b_c") && bt_rows_has(rows, "b.c"));
 	ck_assert(!bt_rows_has(rows, "z") && !bt_rows_has(rows, "b") && !bt_rows_has(rows, "a.b"));
 	bt_rows_select(rows, names, 3);
 	ck_assert_str_eq(next_row(rows, 3), "-|x,\"y\"|-|");
-	ck_assert_str_eq(next_row(rows, 3), "?");
-	ck_assert_uint_eq(bt_rows_line(rows), 4);
-	ck_assert_str_eq(next_row(rows, 3), "?");
 	ck_assert_str_eq(next_row(rows, 3), "-|-|-|");
 	ck_assert_str_eq(next_row(rows, 3), "");
+	check_malformed(import, malformed, BT_ARRAY_LENGTH(malformed));
 	bt_rows_close(rows);
+	bt_import_destroy(import);
 	(void)unlink(pod_path);
 }
 END_TEST
@@ -227,6 +238,8 @@ END_TEST
 START_TEST(test_import__json_rows)
 {
 	static const char *const names[] = {"a", "b.c", "list", "d"};
+	static const unsigned long malformed[] = {3, 4, 5};
+	struct bt_import *import = bt_import_create("out", false, "test", 0);
 	struct bt_rows *rows;
 	write_file(pod_path, sizeof(pod_path), "json",
 		"{\"a\":\"x\\u0041\",\"b\":{\"c\":0.5,\"e\":1},\"list\":[1,{\"n\":2}]}\n"
@@ -235,19 +248,16 @@ START_TEST(test_import__json_rows)
 		"[1]\n"
 		"{\"b\":{\"c\":[\n"
 		"{\"a\":{\"x\":1}}\n");
-	ck_assert_int_eq(bt_rows_open(pod_path, &rows, NULL), 0);
+	ck_assert_int_eq(bt_rows_open(pod_path, import, &rows, NULL), 0);
 	ck_assert(bt_rows_has(rows, "b.c") && !bt_rows_has(rows, "d"));
 	bt_rows_select(rows, names, 4);
 	ck_assert_str_eq(next_row(rows, 4), "xA|0.5|[1,{\"n\":2}]|-|");
-	ck_assert_uint_eq(bt_rows_line(rows), 1);
 	ck_assert_str_eq(next_row(rows, 4), "-|3|-|true|");
-	for (int i = 0; i < 3; i++) {
-		ck_assert_str_eq(next_row(rows, 4), "?");
-	}
 	ck_assert_str_eq(next_row(rows, 4), "{\"x\":1}|-|-|-|");
-	ck_assert_uint_eq(bt_rows_line(rows), 6);
 	ck_assert_str_eq(next_row(rows, 4), "");
+	check_malformed(import, malformed, BT_ARRAY_LENGTH(malformed));
 	bt_rows_close(rows);
+	bt_import_destroy(import);
 	(void)unlink(pod_path);
 }
 END_TEST
