@@ -134,6 +134,7 @@ int bt_command_run(const struct bt_command *command, int argc, char **argv)
 	bt_vec_finish(&line->arguments.list);
 	bt_manifests_finish(&line->cluster);
 	bt_setup_finish(&line->setup);
+	bt_arena_finish(&line->arena);
 	bt_free(line);
 	return exit_status;
 }

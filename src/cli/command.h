@@ -49,6 +49,7 @@ struct bt_command_line {
 	enum bt_output_format format;
 	const char *color; /* BT_COLOR_FLAG */
 	struct bt_warnings warnings;
+	struct bt_arena arena; /* for check and run */
 };
 
 /** The rows of a command's flag table for the fields above. */

@@ -20,7 +20,6 @@ struct options {
 	bool answer;
 	bool explain;
 	struct bt_conformance_skip skip;
-	struct bt_arena arena;
 };
 
 struct tally {
@@ -38,7 +37,7 @@ static void split_skip(struct options *options)
 	for (uint32_t i = 0; i < text.length; i++) {
 		count += text.data[i] == ',';
 	}
-	struct bt_str *members = BT_ARENA_NEW_ARRAY(&options->arena, struct bt_str, count);
+	struct bt_str *members = BT_ARENA_NEW_ARRAY(&options->line.arena, struct bt_str, count);
 	uint32_t found = 0;
 	for (uint32_t start = 0; start < text.length;) {
 		struct bt_str rest = bt_str_sub(text, start, text.length);
@@ -283,11 +282,6 @@ static int check(void *context, struct berth_error *err)
 			  options->line.command->usage);
 }
 
-static void finish(void *context)
-{
-	bt_arena_finish(&((struct options *)context)->arena);
-}
-
 static const struct bt_flag flags[] = {
 	{"skip", 0, BT_FLAG_STRING, offsetof(struct options, skip_text), "FIELD,...",
 		"members of a result that are not compared"},
@@ -324,7 +318,6 @@ static const struct bt_command command_conformance = {
 	.defaults = &defaults,
 	.check = check,
 	.run = run,
-	.finish = finish,
 };
 
 static int run_program(int argc, char **argv)

@@ -39,11 +39,10 @@ static int exclude_matching(
 		uint32_t index = bt_manifests_find(cluster, BT_KIND_NODE, BT_STR(""), reference);
 		if (index == BT_MANIFESTS_NONE) {
 			struct bt_str name = reference;
-			struct bt_arena arena = {0};
 			struct bt_strbuf text = {0};
 			name = bt_str_sub(name, 0, BT_MANIFESTS_NAME_BYTES_MAX);
-			const char *near = bt_manifests_suggest(
-				cluster, BT_KIND_NODE, NULL, name, NULL, NULL, &arena);
+			const char *near = bt_manifests_suggest(cluster, BT_KIND_NODE, NULL, name,
+				NULL, NULL, &options->line.arena);
 			bt_text_append(&text,
 				"no node of the input is called %p[; did you mean %p?]", name,
 				bt_str_from(near != NULL ? near : ""));
@@ -51,7 +50,6 @@ static int exclude_matching(
 				bt_strbuf_append_c(&text,
 					"; a label selector stands in brackets: '[key=value]'");
 			}
-			bt_arena_finish(&arena);
 			return bt_error_take(err, BERTH_ERR_NOT_FOUND, &text);
 		}
 		options->left_out[index] = true;
@@ -73,7 +71,7 @@ static int exclude_nodes(struct options *options, struct berth_error *err)
 	if (excluded->list.count == 0) {
 		return 0;
 	}
-	options->left_out = BT_NEW_ARRAY(bool, cluster->objects.count);
+	options->left_out = BT_ARENA_NEW_ARRAY(&options->line.arena, bool, cluster->objects.count);
 	for (uint32_t i = 0; i < excluded->list.count; i++) {
 		struct bt_str list = bt_str_from(excluded->list.items[i]);
 		int result;
@@ -444,7 +442,8 @@ static int compute_all(struct options *options, struct berth_error *err)
 	uint32_t spec_count = options->specs.list.count;
 	uint32_t question_count = options->is_mix ? 1 : spec_count;
 	int result = 0;
-	options->answers = BT_NEW_ARRAY(struct bt_capacity_answer, question_count);
+	options->answers =
+		BT_ARENA_NEW_ARRAY(&options->line.arena, struct bt_capacity_answer, question_count);
 	for (uint32_t i = 0; result == 0 && i < question_count; i++) {
 		struct bt_progress progress;
 		struct bt_capacity_question question = {
@@ -514,8 +513,6 @@ static int run(void *context, struct bt_strbuf *out, struct berth_error *err)
 	for (uint32_t i = 0; i < options->answer_count; i++) {
 		bt_capacity_answer_finish(&options->answers[i]);
 	}
-	bt_free(options->answers);
-	bt_free(options->left_out);
 	bt_capacity_specs_finish(&options->specs);
 	return result;
 }

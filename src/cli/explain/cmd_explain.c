@@ -41,7 +41,6 @@ static void read_events(struct bt_explain_events *events, const struct bt_source
 struct options {
 	struct bt_command_line line;
 	const char *argument; /* NULL: the only pending pod */
-	struct bt_strbuf joined;
 	const char *namespace_;
 	struct bt_pod_reference reference;
 	bool after_queue;
@@ -305,13 +304,13 @@ static int check(void *context, struct berth_error *err)
 		return bt_error_set(err, BERTH_ERR_INVALID,
 			"%u pods are named: one at a time can be explained", count);
 	}
-	if (has_kind) { /* "deployment web", as kubectl accepts it */
-		bt_strbuf_printf(&options->joined, "%s/%s", arguments->list.items[0],
-			arguments->list.items[1]);
-	}
 	if (count >= 1) {
-		options->argument =
-			has_kind ? bt_strbuf_c(&options->joined) : arguments->list.items[0];
+		options->argument = arguments->list.items[0];
+		if (has_kind) { /* "deployment web", as kubectl accepts it */
+			struct bt_str joined = bt_arena_printf(&options->line.arena, "%s/%s",
+				options->argument, arguments->list.items[1]);
+			options->argument = joined.data;
+		}
 		int result = bt_pod_reference_parse(
 			options->argument, options->namespace_, &options->reference, err);
 		if (result < 0) {
@@ -335,12 +334,6 @@ static int run(void *context, struct bt_strbuf *out, struct berth_error *err)
 	struct options *options = context;
 	bool is_many = options->all || options->reference.kind == BT_KIND_POD_GROUP;
 	return bt_simulation_answer(&options->line, is_many ? answer_many : answer, out, err);
-}
-
-static void finish(void *context)
-{
-	struct options *options = context;
-	bt_strbuf_finish(&options->joined);
 }
 
 static const struct bt_flag flags[] = {
@@ -413,7 +406,6 @@ const struct bt_command bt_command_explain = {
 	.defaults = &explain_defaults,
 	.check = check,
 	.run = run,
-	.finish = finish,
 };
 
 const struct bt_command bt_command_pending = {
@@ -441,5 +433,4 @@ const struct bt_command bt_command_pending = {
 	.defaults = &pending_defaults,
 	.check = check,
 	.run = run,
-	.finish = finish,
 };

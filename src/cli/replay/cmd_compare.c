@@ -33,7 +33,6 @@ struct alternative {
 struct comparison {
 	struct alternative *alternatives;
 	uint32_t count;
-	struct bt_arena arena;
 };
 
 struct options {
@@ -80,9 +79,10 @@ static int replay_alternative(void *context, uint32_t index, struct bt_strbuf *o
 
 static int take_answer(void *context, uint32_t index, struct bt_str json, struct berth_error *err)
 {
-	struct comparison *comparison = &((struct options *)context)->comparison;
-	return bt_json_parse(&comparison->arena, bt_arena_str(&comparison->arena, json), false,
-		&comparison->alternatives[index].answer, err);
+	struct options *options = context;
+	struct bt_arena *arena = &options->line.arena;
+	return bt_json_parse(arena, bt_arena_str(arena, json), false,
+		&options->comparison.alternatives[index].answer, err);
 }
 
 /** --- the table --- */
@@ -317,7 +317,7 @@ static int check(void *context, struct berth_error *err)
 	}
 	comparison->count = config_count > 1 ? config_count : config_count + 1;
 	comparison->alternatives =
-		BT_ARENA_NEW_ARRAY(&comparison->arena, struct alternative, comparison->count);
+		BT_ARENA_NEW_ARRAY(&options->line.arena, struct alternative, comparison->count);
 	uint32_t first = comparison->count - config_count;
 	for (uint32_t i = 0; i < comparison->count; i++) {
 		bool is_default =
@@ -333,11 +333,6 @@ static int check(void *context, struct berth_error *err)
 			options->configs.list.items[i], err);
 	}
 	return result;
-}
-
-static void finish(void *context)
-{
-	bt_arena_finish(&((struct options *)context)->comparison.arena);
 }
 
 static const struct bt_flag flags[] = {
@@ -380,5 +375,4 @@ const struct bt_command bt_command_compare = {
 	.options_bytes = sizeof(struct options),
 	.check = check,
 	.run = run,
-	.finish = finish,
 };
