@@ -1,33 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <string.h>
 
-#include "base/text_set.h"
 #include "cli/processes.h"
 #include "cli/whatif/whatif_output.h"
 #include "planning/whatif_report.h"
-
-struct options {
-	struct bt_command_line line;
-	struct bt_whatif_changes changes; /* of all flags, in command-line order */
-	bt_flag_set_fn *add_change;
-	const char *new_config; /* NULL: the configuration of the before side */
-	const char *lose;       /* value of --lose; NULL: not given */
-	bool each;
-	int64_t jobs;
-	bool from_scratch;
-	bool recreate_bare;
-	bool preempt;
-	struct bt_text_set warned; /* warnings that a side has given */
-	struct bt_arena texts;     /* of warned */
-};
 
 /** --- the run --- */
 
 /** Print a warning, unless the other side has given the same. */
 static void warn_once(void *context, const char *line)
 {
-	struct options *options = context;
-	struct bt_str text = bt_arena_str(&options->texts, bt_str_from(line));
+	struct bt_whatif_options *options = context;
+	struct bt_str text = bt_arena_str(&options->line.arena, bt_str_from(line));
 	if (bt_text_set_add(&options->warned, text)) {
 		bt_warnings_take(&options->line.warnings, line);
 	}
@@ -51,7 +35,7 @@ static int run_side(struct bt_whatif_side *side, const struct bt_manifests *sour
  * Read the input, apply the changes, and fill in the cluster of the after side. Finish whatif
  * unless make_after returns an error.
  */
-static int make_after(struct options *options, struct bt_whatif *whatif,
+static int make_after(struct bt_whatif_options *options, struct bt_whatif *whatif,
 	struct bt_whatif_side *after, struct berth_error *err)
 {
 	const struct bt_gates *gates = &after->simulation.engine->config->gates;
@@ -79,7 +63,7 @@ static int make_after(struct options *options, struct bt_whatif *whatif,
 	return 0;
 }
 
-static int compare_sides(struct options *options, struct bt_whatif_side *before,
+static int compare_sides(struct bt_whatif_options *options, struct bt_whatif_side *before,
 	struct bt_whatif_side *after, struct bt_strbuf *out, struct berth_error *err)
 {
 	struct bt_whatif whatif;
@@ -115,27 +99,17 @@ static int compare_sides(struct options *options, struct bt_whatif_side *before,
 		bt_whatif_report_finish(&report);
 	}
 	bt_text_set_finish(&options->warned);
-	bt_arena_finish(&options->texts);
 	bt_whatif_finish(&whatif);
 	return result;
 }
 
 /** Runs --lose --each on the cluster after the changes. */
-static int run_losses(struct options *options, struct bt_strbuf *out, struct berth_error *err)
+static int run_losses(
+	struct bt_whatif_options *options, struct bt_strbuf *out, struct berth_error *err)
 {
 	struct bt_whatif_side side;
 	struct bt_whatif whatif;
 	struct bt_setup setup = options->line.setup;
-	const struct bt_lose_options lose = {
-		.unit = options->lose,
-		.command = options->line.command,
-		.changes = &options->changes,
-		.new_config = options->new_config,
-		.recreate_bare = options->recreate_bare,
-		.has_plugins = setup.registry != NULL,
-		.jobs = options->jobs,
-		.format = options->line.format,
-	};
 	setup.config_path = options->new_config != NULL ? options->new_config : setup.config_path;
 	setup.pool = NULL; /* forked processes do not have the pool's threads, and threads do not
 	                      affect results */
@@ -143,7 +117,7 @@ static int run_losses(struct options *options, struct bt_strbuf *out, struct ber
 	if (result == 0) {
 		result = make_after(options, &whatif, &side, err);
 		if (result == 0) {
-			result = bt_whatif_lose_each(&lose, &side, out, err);
+			result = bt_whatif_lose_each(options, &side, out, err);
 			bt_whatif_finish(&whatif);
 		}
 		bt_whatif_side_finish(&side);
@@ -153,7 +127,7 @@ static int run_losses(struct options *options, struct bt_strbuf *out, struct ber
 
 static int run(void *context, struct bt_strbuf *out, struct berth_error *err)
 {
-	struct options *options = context;
+	struct bt_whatif_options *options = context;
 	struct bt_whatif_side before;
 	struct bt_whatif_side after;
 	struct bt_setup after_setup = options->line.setup;
@@ -180,7 +154,7 @@ static int run(void *context, struct bt_strbuf *out, struct berth_error *err)
 static int add_change(
 	void *context, const struct bt_flag *flag, const char *text, struct berth_error *err)
 {
-	struct options *options = context;
+	struct bt_whatif_options *options = context;
 	struct bt_whatif_change change;
 	enum bt_whatif_kind kind = BT_WHATIF_DRAIN;
 	while (strcmp(bt_whatif_kind_name(kind), flag->name) != 0) {
@@ -195,7 +169,7 @@ static int add_change(
 
 static int check(void *context, struct berth_error *err)
 {
-	const struct options *options = context;
+	const struct bt_whatif_options *options = context;
 	if (options->each != (options->lose != NULL)) {
 		return bt_error_set(err, BERTH_ERR_INVALID,
 			options->each ? "--each: what? Name it with --lose node or --lose zone"
@@ -223,51 +197,51 @@ static int check(void *context, struct berth_error *err)
 
 static void finish(void *context)
 {
-	struct options *options = context;
+	struct bt_whatif_options *options = context;
 	bt_vec_finish(&options->changes.list);
 }
 
 static const struct bt_flag flags[] = {
 	BT_SOURCE_FLAGS,
-	{"drain", 0, BT_FLAG_SETTER, offsetof(struct options, add_change), "NODE",
+	{"drain", 0, BT_FLAG_SETTER, offsetof(struct bt_whatif_options, add_change), "NODE",
 		"cordon nodes and evict their pods, as kubectl drain does"},
-	{"remove", 0, BT_FLAG_SETTER, offsetof(struct options, add_change), "NODE",
+	{"remove", 0, BT_FLAG_SETTER, offsetof(struct bt_whatif_options, add_change), "NODE",
 		"remove nodes with their pods"},
-	{"add", 0, BT_FLAG_SETTER, offsetof(struct options, add_change), "N=NODE",
+	{"add", 0, BT_FLAG_SETTER, offsetof(struct bt_whatif_options, add_change), "N=NODE",
 		"add N empty nodes like NODE, named NODE-1, NODE-2, ..."},
-	{"cordon", 0, BT_FLAG_SETTER, offsetof(struct options, add_change), "NODE",
+	{"cordon", 0, BT_FLAG_SETTER, offsetof(struct bt_whatif_options, add_change), "NODE",
 		"make nodes unschedulable"},
-	{"uncordon", 0, BT_FLAG_SETTER, offsetof(struct options, add_change), "NODE",
+	{"uncordon", 0, BT_FLAG_SETTER, offsetof(struct bt_whatif_options, add_change), "NODE",
 		"make nodes schedulable again"},
-	{"taint", 0, BT_FLAG_SETTER, offsetof(struct options, add_change), "NODE=TAINT",
+	{"taint", 0, BT_FLAG_SETTER, offsetof(struct bt_whatif_options, add_change), "NODE=TAINT",
 		"add KEY=VALUE:EFFECT, or remove it if a - follows"},
-	{"label", 0, BT_FLAG_SETTER, offsetof(struct options, add_change), "NODE=LABEL",
+	{"label", 0, BT_FLAG_SETTER, offsetof(struct bt_whatif_options, add_change), "NODE=LABEL",
 		"set KEY=VALUE, or remove KEY-"},
-	{"scale", 0, BT_FLAG_SETTER, offsetof(struct options, add_change),
+	{"scale", 0, BT_FLAG_SETTER, offsetof(struct bt_whatif_options, add_change),
 		"KIND/[NAMESPACE/]NAME=N", "set the replicas of a workload"},
-	{"with", 0, BT_FLAG_SETTER, offsetof(struct options, add_change), "FILE|DIR|-",
+	{"with", 0, BT_FLAG_SETTER, offsetof(struct bt_whatif_options, add_change), "FILE|DIR|-",
 		"apply manifests: add objects, or replace those of the same name"},
-	{"lose", 0, BT_FLAG_STRING, offsetof(struct options, lose), "node|zone|LABEL",
+	{"lose", 0, BT_FLAG_STRING, offsetof(struct bt_whatif_options, lose), "node|zone|LABEL",
 		"with --each: what is lost together: a node, a zone, or the nodes with one value "
 		"of a label"},
-	{"each", 0, BT_FLAG_BOOL, offsetof(struct options, each), NULL,
+	{"each", 0, BT_FLAG_BOOL, offsetof(struct bt_whatif_options, each), NULL,
 		"try each loss of --lose alone, and print the worst first"},
-	{"new-config", 0, BT_FLAG_STRING, offsetof(struct options, new_config), "FILE",
+	{"new-config", 0, BT_FLAG_STRING, offsetof(struct bt_whatif_options, new_config), "FILE",
 		"use another KubeSchedulerConfiguration after the changes"},
-	{"from-scratch", 0, BT_FLAG_BOOL, offsetof(struct options, from_scratch), NULL,
+	{"from-scratch", 0, BT_FLAG_BOOL, offsetof(struct bt_whatif_options, from_scratch), NULL,
 		"place running pods again, without and with the changes"},
-	{"recreate-bare-pods", 0, BT_FLAG_BOOL, offsetof(struct options, recreate_bare), NULL,
-		"also recreate evicted pods without a controller"},
-	{"preempt", 0, BT_FLAG_BOOL, offsetof(struct options, preempt), NULL,
+	{"recreate-bare-pods", 0, BT_FLAG_BOOL, offsetof(struct bt_whatif_options, recreate_bare),
+		NULL, "also recreate evicted pods without a controller"},
+	{"preempt", 0, BT_FLAG_BOOL, offsetof(struct bt_whatif_options, preempt), NULL,
 		"evict running pods of lower priority to place others"},
-	{"jobs", 'j', BT_FLAG_INT, offsetof(struct options, jobs), "N",
+	{"jobs", 'j', BT_FLAG_INT, offsetof(struct bt_whatif_options, jobs), "N",
 		"try N losses in parallel (default: one for each processor)"},
 	BT_OUTPUT_FLAG("table|wide|json|yaml"),
 	BT_COLOR_FLAG,
 	BT_SETUP_FLAGS,
 };
 
-static const struct options defaults = {.add_change = add_change};
+static const struct bt_whatif_options defaults = {.add_change = add_change};
 
 const struct bt_command bt_command_whatif = {
 	.name = "whatif",
@@ -317,7 +291,7 @@ const struct bt_command bt_command_whatif = {
 	.no_arguments = "changes are flags, such as --drain NODE",
 	.has_source = true,
 	.has_setup = true,
-	.options_bytes = sizeof(struct options),
+	.options_bytes = sizeof(struct bt_whatif_options),
 	.defaults = &defaults,
 	.check = check,
 	.run = run,

@@ -7,7 +7,6 @@
 #include "api/selector.h"
 #include "api/text_template.h"
 #include "base/printable.h"
-#include "base/text_set.h"
 #include "cli/processes.h"
 #include "cli/whatif/whatif_output.h"
 #include "planning/whatif_report.h"
@@ -33,7 +32,7 @@ struct loss {
 };
 
 struct losing {
-	const struct bt_lose_options *options;
+	const struct bt_whatif_options *options;
 	struct bt_whatif_side *side;
 	BT_VEC(struct loss)
 	losses; /* in the order of their first nodes; the report sorts the worst loss first */
@@ -47,15 +46,15 @@ struct losing {
 	struct bt_arena arena;
 };
 
-static bool is_about_nodes(const struct bt_lose_options *options)
+static bool is_about_nodes(const struct bt_whatif_options *options)
 {
-	return strcmp(options->unit, "node") == 0;
+	return strcmp(options->lose, "node") == 0;
 }
 
-static const char *table_heading(const struct bt_lose_options *options)
+static const char *table_heading(const struct bt_whatif_options *options)
 {
 	return is_about_nodes(options)               ? "NODE"
-		: strcmp(options->unit, "zone") == 0 ? "ZONE"
+		: strcmp(options->lose, "zone") == 0 ? "ZONE"
 						     : "VALUE";
 }
 
@@ -79,7 +78,7 @@ static void list_losses(struct losing *losing)
 {
 	const struct bt_manifests *cluster = &losing->side->cluster;
 	struct bt_text_set names = {0}; /* names of the losses, in the same order */
-	struct bt_str key = bt_str_from(label_key(losing->options->unit));
+	struct bt_str key = bt_str_from(label_key(losing->options->lose));
 	losing->loss_of = BT_NEW_ARRAY(uint32_t, cluster->objects.count);
 	for (uint32_t i = 0; i < cluster->objects.count; i++) {
 		const struct bt_manifests_object *object = &cluster->objects.items[i];
@@ -295,7 +294,7 @@ static int try_loss(void *context, uint32_t index, struct bt_strbuf *out)
 	struct taken_pods taken = {0}; /* lives until the copy ends */
 	int result = simulate_loss(losing, loss, &taken, &err);
 	if (result < 0) {
-		return bt_command_fail(losing->options->command, &err);
+		return bt_command_fail(losing->options->line.command, &err);
 	}
 	bt_simulation_close(simulation);
 	bt_simulation_run(simulation, simulation->pods.count);
@@ -427,7 +426,7 @@ static int try_part(void *context, uint32_t index, struct bt_strbuf *out)
 		}
 	}
 	bt_json_end_array(&writer);
-	return result < 0 ? bt_command_fail(losing->options->command, &err) : BT_EXIT_OK;
+	return result < 0 ? bt_command_fail(losing->options->line.command, &err) : BT_EXIT_OK;
 }
 
 static int take_part(void *context, uint32_t index, struct bt_str json, struct berth_error *err)
@@ -465,7 +464,9 @@ static int try_parts(struct losing *losing, struct berth_error *err)
 		.items = losing->tried.count,
 		.jobs = losing->options->jobs,
 	};
-	if (simulation->pods.count != 0 || losing->options->has_plugins || size < 2 ||
+	/* Out-of-tree plugins may keep state. */
+	if (simulation->pods.count != 0 || losing->options->line.setup.registry != NULL ||
+		size < 2 ||
 		bt_object_store_count(
 			&simulation->engine->state->objects, BT_KIND_RESOURCE_SLICE) != 0) {
 		return 0;
@@ -606,11 +607,11 @@ static void write_json(const void *context, struct bt_json_writer *writer)
 	const struct bt_manifests *cluster = &losing->side->cluster;
 	static const char *const members[] = {"pending", "lost", "preempted", "moved"};
 	bt_json_begin_object(writer);
-	bt_whatif_write_changes(writer, losing->options->changes, losing->options->new_config);
+	bt_whatif_write_changes(writer, &losing->options->changes, losing->options->new_config);
 	bt_json_write(writer,
 		"lose: %c, summary: {worse: %b, losses: %u, harmful: %u, pendingBefore: %u, "
 		"nodesWithoutLabel: %u}, losses: [",
-		is_about_nodes(losing->options) ? "node" : label_key(losing->options->unit),
+		is_about_nodes(losing->options) ? "node" : label_key(losing->options->lose),
 		count_harmful(losing) != 0, losing->losses.count, count_harmful(losing),
 		losing->pending_before.items.count, losing->unlabelled);
 	for (uint32_t i = 0; i < losing->losses.count; i++) {
@@ -721,7 +722,7 @@ static void write_text(const void *answer, bool wide, struct bt_strbuf *out)
 		{"value of the label", "values of the label"},
 	};
 	const char *const *noun = nouns[!has_nodes                   ? 0
-			: strcmp(losing->options->unit, "zone") == 0 ? 1
+			: strcmp(losing->options->lose, "zone") == 0 ? 1
 								     : 2];
 	bt_text_append(out, "\n%n of %n %c can be lost without pods pending, lost or preempted; ",
 		losing->losses.count - harmful, losing->losses.count,
@@ -735,17 +736,17 @@ static int run(struct losing *losing, struct bt_strbuf *out, struct berth_error 
 	list_losses(losing);
 	if (losing->losses.count == 0) {
 		return bt_error_set(err, BERTH_ERR_INVALID, "--lose %s: %s%s",
-			losing->options->unit,
+			losing->options->lose,
 			losing->unlabelled != 0 ? "no node has the label "
 						: "there is no node in the input",
-			losing->unlabelled != 0 ? label_key(losing->options->unit) : "");
+			losing->unlabelled != 0 ? label_key(losing->options->lose) : "");
 	}
 	if (losing->unlabelled != 0) {
 		bt_manifests_warn(cluster,
 			"--lose %c: %u {node does|nodes do} not have the label %c and {is|are} "
 			"not lost",
-			losing->options->unit, losing->unlabelled,
-			label_key(losing->options->unit));
+			losing->options->lose, losing->unlabelled,
+			label_key(losing->options->lose));
 	}
 	for (uint32_t i = 0; i < cluster->objects.count; i++) {
 		const struct bt_manifests_object *object = &cluster->objects.items[i];
@@ -778,12 +779,12 @@ static int run(struct losing *losing, struct bt_strbuf *out, struct berth_error 
 		qsort(losing->losses.items, losing->losses.count, sizeof(losing->losses.items[0]),
 			compare_losses);
 		result = bt_output_write(
-			losing->options->format, write_text, write_json, losing, out, err);
+			losing->options->line.format, write_text, write_json, losing, out, err);
 	}
 	return result;
 }
 
-int bt_whatif_lose_each(const struct bt_lose_options *options, struct bt_whatif_side *side,
+int bt_whatif_lose_each(const struct bt_whatif_options *options, struct bt_whatif_side *side,
 	struct bt_strbuf *out, struct berth_error *err)
 {
 	struct losing losing = {.options = options, .side = side};

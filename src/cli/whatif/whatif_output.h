@@ -2,8 +2,23 @@
 #ifndef BT_CLI_WHATIF_OUTPUT_H
 #define BT_CLI_WHATIF_OUTPUT_H
 /** The output of "berth whatif": the differences after some changes, or after each loss. */
+#include "base/text_set.h"
 #include "cli/command.h"
 #include "planning/whatif_report.h"
+
+struct bt_whatif_options {
+	struct bt_command_line line;
+	struct bt_whatif_changes changes; /* of all flags, in command-line order */
+	bt_flag_set_fn *add_change;
+	const char *new_config; /* NULL: the configuration of the before side */
+	const char *lose;       /* "node", "zone", or the key of a label; NULL: not given */
+	bool each;
+	int64_t jobs; /* losses simulated at the same time; 0: one for each processor */
+	bool from_scratch;
+	bool recreate_bare;
+	bool preempt;
+	struct bt_text_set warned; /* warnings that a side has given */
+};
 
 /** Append the whole report. format: any but BT_OUTPUT_NAME. */
 BT_MUST_USE int bt_whatif_write(const struct bt_whatif_report *report, enum bt_output_format format,
@@ -20,17 +35,6 @@ void bt_whatif_write_changes(struct bt_json_writer *writer, const struct bt_what
  * a simulation that never had the nodes.
  */
 
-struct bt_lose_options {
-	const char *unit; /* "node", "zone", or the key of a label */
-	const struct bt_command *command;
-	const struct bt_whatif_changes *changes; /* applied before any loss */
-	const char *new_config;                  /* as for bt_whatif_write_changes */
-	bool recreate_bare;
-	bool has_plugins; /* out-of-tree plugins, which may keep state */
-	int64_t jobs;     /* losses simulated at the same time; 0: one for each processor */
-	enum bt_output_format format;
-};
-
 /** Refuse a unit that is not "node", "zone" or a valid label key. */
 BT_MUST_USE int bt_lose_unit_check(const char *unit, struct berth_error *err);
 /**
@@ -38,6 +42,6 @@ BT_MUST_USE int bt_lose_unit_check(const char *unit, struct berth_error *err);
  * an exit status: BT_EXIT_FINDING if some loss leaves pods pending, lost or preempted; or a
  * negative error.
  */
-BT_MUST_USE int bt_whatif_lose_each(const struct bt_lose_options *options,
+BT_MUST_USE int bt_whatif_lose_each(const struct bt_whatif_options *options,
 	struct bt_whatif_side *side, struct bt_strbuf *out, struct berth_error *err);
 #endif
