@@ -168,6 +168,9 @@ typedef int bt_simulation_answer_fn(const void *options, struct bt_simulation *s
  */
 BT_MUST_USE int bt_simulation_answer(struct bt_command_line *line, bt_simulation_answer_fn *answer,
 	struct bt_strbuf *out, struct berth_error *err);
+/** Completes a line for shells, see completion/complete.c. Returns the exit status, always 0. */
+int bt_complete_run(
+	const struct bt_command *const *commands, size_t command_count, int argc, char **argv);
 /** Schedule the first count pods of the simulation. what: title of the progress line. */
 void bt_simulation_place(struct bt_simulation *simulation, uint32_t count, const char *what);
 /**

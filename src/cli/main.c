@@ -5,7 +5,6 @@
 #include "api/suggest.h"
 #include "base/str.h"
 #include "cli/command.h"
-#include "cli/completion/complete.h"
 
 static int print_version(void *options, struct bt_strbuf *out, struct berth_error *err BT_UNUSED)
 {

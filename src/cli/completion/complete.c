@@ -1,6 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cli/completion/complete.h"
-
+/**
+ * The hidden command that the completion scripts of shells call:
+ *
+ *	berth __complete WORD...
+ *
+ * WORD... are the words after the program's name up to the cursor; the last one is completed and
+ * may be empty. The output has lines "WORD<tab>DESCRIPTION" with the whole words that match
+ * ("--output=table"), and lines that begin with a colon, which ask the shell for more:
+ *
+ *	:files    complete paths of files (after "=" if the word has one)
+ *	:dirs     complete paths of folders
+ *	:nospace  append no blank, because the word goes on
+ *
+ * Errors print nothing, because an unfinished line is wrong most of the time.
+ */
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
