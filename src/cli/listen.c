@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-int bt_listen_parse(const char *text, uint16_t default_port, struct bt_listen *out_listen,
-	struct berth_error *err)
+int bt_listen_check(struct bt_listen *listen, uint16_t default_port, struct berth_error *err)
 {
+	const char *text = listen->text;
 	struct bt_str host = bt_str_from(text);
 	int64_t port = default_port;
 	int64_t colon = bt_str_find_last_char(host, ':');
@@ -27,13 +27,16 @@ int bt_listen_parse(const char *text, uint16_t default_port, struct bt_listen *o
 	} else if (bt_str_equal_c(host, "localhost")) {
 		host = BT_STR("127.0.0.1");
 	}
-	if (host.length >= sizeof(out_listen->address)) {
+	if (host.length >= sizeof(listen->address)) {
 		return bt_error_set(
 			err, BERTH_ERR_INVALID, "--listen: %s: expected ADDRESS:PORT", text);
 	}
-	(void)snprintf(out_listen->address, sizeof(out_listen->address), "%.*s", BT_STR_ARG(host));
-	out_listen->port = (uint16_t)port;
-	return 0;
+	(void)snprintf(listen->address, sizeof(listen->address), "%.*s", BT_STR_ARG(host));
+	listen->port = (uint16_t)port;
+	return (listen->certificate_path == NULL) == (listen->key_path == NULL)
+		? 0
+		: bt_error_set(err, BERTH_ERR_INVALID,
+			  "--tls-cert-file and --tls-private-key-file come together");
 }
 
 bool bt_listen_is_loopback(const struct bt_listen *listen)

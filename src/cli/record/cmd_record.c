@@ -24,8 +24,6 @@
 
 struct options {
 	struct bt_command_line line;
-	const char *kubeconfig;
-	const char *context;
 	const char *output_path;
 	const char *duration_text;
 	const char *rotate_age_text;
@@ -189,8 +187,9 @@ static int run(void *context, struct bt_strbuf *out BT_UNUSED, struct berth_erro
 	struct run run = {.options = options, .err = BERTH_ERROR_INIT};
 	struct sigaction ignore = {.sa_handler = SIG_IGN};
 	(void)sigaction(SIGXFSZ, &ignore, NULL); /* writing beyond RLIMIT_FSIZE returns an error */
-	int result = bt_live_open(options->kubeconfig != NULL ? options->kubeconfig : "",
-		options->context, &run.live, err);
+	const struct bt_source *source = &options->line.source;
+	int result = bt_live_open(source->kubeconfig != NULL ? source->kubeconfig : "",
+		source->context, &run.live, err);
 	if (result == 0) {
 		result = record(&run, err);
 	}
@@ -233,23 +232,22 @@ static int check(void *context, struct berth_error *err)
 	if (result < 0 || options->rotate_size_text == NULL) {
 		return result;
 	}
-	struct bt_arena arena = {0};
 	struct bt_quantity quantity;
-	result = bt_quantity_parse(bt_str_from(options->rotate_size_text), &arena, &quantity, err);
+	result = bt_quantity_parse(
+		bt_str_from(options->rotate_size_text), &options->line.arena, &quantity, err);
 	int64_t bytes = result == 0 ? bt_quantity_value(&quantity) : 0;
 	if (result == 0 && bytes <= 0) {
 		result = bt_error_set(err, BERTH_ERR_INVALID, "must be more than nothing");
 	}
 	options->rotate_bytes = (uint64_t)bytes;
-	bt_arena_finish(&arena);
 	return result < 0 ? bt_error_wrap(err, result, "--rotate-size") : 0;
 }
 
 static const struct bt_flag flags[] = {
-	{"kubeconfig", 0, BT_FLAG_STRING, offsetof(struct options, kubeconfig), "FILE",
+	{"kubeconfig", 0, BT_FLAG_STRING, offsetof(struct options, line.source.kubeconfig), "FILE",
 		"record the cluster of this kubeconfig; nothing is written to it (default: "
 		"$KUBECONFIG, ~/.kube/config)"},
-	{"context", 0, BT_FLAG_STRING, offsetof(struct options, context), "NAME",
+	{"context", 0, BT_FLAG_STRING, offsetof(struct options, line.source.context), "NAME",
 		"context of the kubeconfig (default: its current one)"},
 	{"output", 'o', BT_FLAG_STRING, offsetof(struct options, output_path), "FILE|-",
 		"file to write, which must not exist"},

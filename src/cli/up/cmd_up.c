@@ -35,15 +35,11 @@ struct options {
 	const char *node_cpu;
 	const char *node_memory;
 	const char *node_pods;
-	struct bt_arguments files;
-	struct bt_arguments kustomizations;
-	const char *listen;
+	struct bt_listen listen;
 	const char *data_dir;
 	const char *kubeconfig;
 	const char *tls;
 	const char *authorization;
-	const char *certificate_path;
-	const char *key_path;
 	const char *time_scale_text;
 	const char *start_delay_text;
 	const char *stop_delay_text;
@@ -54,9 +50,7 @@ struct options {
 	struct bt_arguments controllers;
 	bool no_scheduler;
 	bool view;
-	/* Parsed from the texts above. */
-	struct bt_listen address;
-	double time_scale;
+	double time_scale; /* parsed from its text */
 };
 
 struct up {
@@ -129,7 +123,7 @@ static int check(void *context, struct berth_error *err)
 		return bt_error_set(err, BERTH_ERR_INVALID,
 			"--time-scale: must be a number above 0, at most %d", TIME_SCALE_MAX);
 	}
-	int result = bt_listen_parse(options->listen, DEFAULT_PORT, &options->address, err);
+	int result = bt_listen_check(&options->listen, DEFAULT_PORT, err);
 	result = result < 0 ? result : check_amount("node-cpu", options->node_cpu, err);
 	result = result < 0 ? result : check_amount("node-memory", options->node_memory, err);
 	result = result < 0 ? result : check_amount("node-pods", options->node_pods, err);
@@ -142,23 +136,14 @@ static int check(void *context, struct berth_error *err)
 	if (strcmp(options->tls, "on") != 0 && !is_plain(options)) {
 		return bt_error_set(err, BERTH_ERR_INVALID, "--tls: must be on or off");
 	}
-	if (is_plain(options) && !bt_listen_is_loopback(&options->address)) {
+	if (is_plain(options) && !bt_listen_is_loopback(&options->listen)) {
 		return bt_error_set(err, BERTH_ERR_INVALID,
 			"--tls=off: everybody who reaches the server is its admin then, so it must "
 			"listen on loopback, not on %s",
-			options->address.address);
+			options->listen.address);
 	}
-	if ((options->certificate_path == NULL) != (options->key_path == NULL)) {
-		return bt_error_set(err, BERTH_ERR_INVALID,
-			"--tls-cert-file and --tls-private-key-file come together");
-	}
-	result = bt_command_check_output(
+	return bt_command_check_output(
 		&options->line, "kubeconfig-out", options->kubeconfig, NULL, err);
-	for (uint32_t i = 0; i < options->files.list.count && result == 0; i++) {
-		result = bt_command_check_output(&options->line, "kubeconfig-out",
-			options->kubeconfig, options->files.list.items[i], err);
-	}
-	return result;
 }
 
 /** --- building --- */
@@ -174,7 +159,8 @@ static uint64_t draw_seed(void)
 
 static int load_objects(struct up *up, struct berth_error *err)
 {
-	if (up->options->files.list.count + up->options->kustomizations.list.count == 0) {
+	const struct bt_source *source = &up->options->line.source;
+	if (source->files.list.count + source->kustomizations.list.count == 0) {
 		return 0;
 	}
 	if (bt_cluster_is_continued(up->cluster)) {
@@ -184,8 +170,8 @@ static int load_objects(struct up *up, struct berth_error *err)
 		return 0;
 	}
 	struct bt_cluster_load_report report;
-	int result = bt_cluster_load(bt_cluster_api(up->cluster), &up->options->files,
-		&up->options->kustomizations, &report, err);
+	int result = bt_cluster_load(
+		bt_cluster_api(up->cluster), &source->files, &source->kustomizations, &report, err);
 	if (report.unknown_count != 0) {
 		bt_console_print(stderr,
 			"berth up: warning: left out %d {object|objects} of kinds that are not "
@@ -278,10 +264,8 @@ static int create_front(struct up *up, struct berth_error *err)
 	const struct options *options = up->options;
 	struct bt_up_identity_options identity = {
 		.is_plain = is_plain(options),
-		.certificate_path = options->certificate_path,
-		.key_path = options->key_path,
+		.listen = &options->listen,
 		.data_dir = options->data_dir,
-		.address = options->address.address,
 		.now_seconds = bt_clock_wall_ns() / BT_NS_PER_SECOND,
 	};
 	int result = bt_up_identity_create(&identity, &up->identity, err);
@@ -291,8 +275,8 @@ static int create_front(struct up *up, struct berth_error *err)
 	up->token = (struct bt_front_token){bt_strbuf_c(&up->identity.token), bt_user_admin};
 	struct bt_front_options front = {
 		.api = bt_cluster_api(up->cluster),
-		.address = options->address.address,
-		.port = options->address.port,
+		.address = options->listen.address,
+		.port = options->listen.port,
 		.certificate_pem =
 			identity.is_plain ? NULL : bt_strbuf_c(&up->identity.server.certificate),
 		.key_pem = identity.is_plain ? NULL : bt_strbuf_c(&up->identity.server.key),
@@ -354,7 +338,7 @@ static int announce_server(struct up *up, struct berth_error *err)
 	const char *path = up->options->kubeconfig;
 	struct bt_strbuf url = {0};
 	bt_listen_append_url(
-		&up->options->address, is_plain(up->options), bt_front_port(up->front), &url);
+		&up->options->listen, is_plain(up->options), bt_front_port(up->front), &url);
 	int result = bt_up_kubeconfig_write(&up->identity, bt_strbuf_c(&url), path, err);
 	if (result < 0) {
 		result = bt_error_wrap(err, result, "--kubeconfig-out");
@@ -424,8 +408,8 @@ static int run_loop(struct up *up, struct berth_error *err)
 		 * Endpoints must not contain loopback addresses. Pods on simulated nodes send
 		 * nothing, so any other address will do.
 		 */
-		const char *address = up->options->address.address;
-		bool is_local = bt_listen_is_loopback(&up->options->address) ||
+		const char *address = up->options->listen.address;
+		bool is_local = bt_listen_is_loopback(&up->options->listen) ||
 			strcmp(address, "0.0.0.0") == 0 || strcmp(address, "::") == 0;
 		bool has_ca = up->identity.ca.certificate.length != 0;
 
@@ -502,11 +486,11 @@ static const struct bt_flag flags[] = {
 		"memory of each of these nodes (default 32Gi)"},
 	{"node-pods", 0, BT_FLAG_STRING, offsetof(struct options, node_pods), "N",
 		"maximum pods of each of these nodes (default 110)"},
-	{"filename", 'f', BT_FLAG_STRINGS, offsetof(struct options, files), "FILE|DIR|-",
-		"objects at the start: manifests, a dump of a cluster"},
-	{"kustomize", 'k', BT_FLAG_STRINGS, offsetof(struct options, kustomizations), "DIR",
-		"kustomizations of objects at the start"},
-	{"listen", 0, BT_FLAG_STRING, offsetof(struct options, listen), "ADDRESS:PORT",
+	{"filename", 'f', BT_FLAG_STRINGS, offsetof(struct options, line.source.files),
+		"FILE|DIR|-", "objects at the start: manifests, a dump of a cluster"},
+	{"kustomize", 'k', BT_FLAG_STRINGS, offsetof(struct options, line.source.kustomizations),
+		"DIR", "kustomizations of objects at the start"},
+	{"listen", 0, BT_FLAG_STRING, offsetof(struct options, listen.text), "ADDRESS:PORT",
 		"address of the server; port 0: any free port (default 127.0.0.1:6443)"},
 	{"data-dir", 0, BT_FLAG_STRING, offsetof(struct options, data_dir), "DIR",
 		"store all objects in this folder; after a restart they are still there"},
@@ -517,10 +501,10 @@ static const struct bt_flag flags[] = {
 	{"authorization", 0, BT_FLAG_STRING, offsetof(struct options, authorization),
 		"Node,RBAC|AlwaysAllow",
 		"authorization modes; the kubeconfig's user may do everything (default Node,RBAC)"},
-	{"tls-cert-file", 0, BT_FLAG_STRING, offsetof(struct options, certificate_path), "FILE",
-		"serving certificate, PEM (default: a new one, signed by a new CA)"},
-	{"tls-private-key-file", 0, BT_FLAG_STRING, offsetof(struct options, key_path), "FILE",
-		"key of the serving certificate"},
+	{"tls-cert-file", 0, BT_FLAG_STRING, offsetof(struct options, listen.certificate_path),
+		"FILE", "serving certificate, PEM (default: a new one, signed by a new CA)"},
+	{"tls-private-key-file", 0, BT_FLAG_STRING, offsetof(struct options, listen.key_path),
+		"FILE", "key of the serving certificate"},
 	{"no-scheduler", 0, BT_FLAG_BOOL, offsetof(struct options, no_scheduler), NULL,
 		"do not schedule pods: another program does"},
 	{"view", 0, BT_FLAG_BOOL, offsetof(struct options, view), NULL,
@@ -546,7 +530,7 @@ static const struct bt_flag flags[] = {
 };
 
 static const struct options defaults = {
-	.listen = "127.0.0.1:6443",
+	.listen = {.text = "127.0.0.1:6443"},
 	.kubeconfig = DEFAULT_KUBECONFIG,
 	.tls = "on",
 	.authorization = "Node,RBAC",

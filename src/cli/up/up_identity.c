@@ -95,12 +95,12 @@ static int make_pair(const struct bt_up_identity_options *options, const struct 
 		return result;
 	}
 	/* A certificate cannot name a wildcard address, so it names the host instead. */
-	bool is_any =
-		strcmp(options->address, "0.0.0.0") == 0 || strcmp(options->address, "::") == 0;
+	bool is_any = strcmp(options->listen->address, "0.0.0.0") == 0 ||
+		strcmp(options->listen->address, "::") == 0;
 	char host[256] = "localhost";
 	(void)gethostname(host, sizeof(host) - 1); /* host names have at most 64 bytes */
 	const char *names[] = {"localhost", "127.0.0.1", "::1", "kubernetes", "kubernetes.default",
-		"kubernetes.default.svc", is_any ? host : options->address};
+		"kubernetes.default.svc", is_any ? host : options->listen->address};
 	if (is_kept && file_exists(files->certificate)) {
 		result = read_pair(files->certificate, files->key, &identity->server, err);
 		if (result < 0 ||
@@ -163,17 +163,17 @@ int bt_up_identity_create(const struct bt_up_identity_options *options,
 		files.key = bt_arena_printf(&arena, "%s/apiserver.key", data_dir).data;
 		files.token = bt_arena_printf(&arena, "%s/token", data_dir).data;
 	}
-	if (options->certificate_path == NULL) {
+	if (options->listen->certificate_path == NULL) {
 		result = make_pair(options, &files, &identity, err);
 	} else {
-		result = read_pair(
-			options->certificate_path, options->key_path, &identity.server, err);
+		result = read_pair(options->listen->certificate_path, options->listen->key_path,
+			&identity.server, err);
 		if (result == 0) {
 			result = bt_certificate_check(&identity.server, NULL, options->now_seconds,
 				options->now_seconds, err);
-			result = result < 0
-				? bt_error_wrap(err, result, "%s", options->certificate_path)
-				: 0;
+			result = result < 0 ? bt_error_wrap(err, result, "%s",
+						      options->listen->certificate_path)
+					    : 0;
 		}
 		/*
 		 * The certificate file is also the CA bundle of the kubeconfig: clients trust the

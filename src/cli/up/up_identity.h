@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "cli/listen.h"
 #include "net/certificate.h"
 
 struct bt_up_identity {
@@ -17,11 +18,13 @@ struct bt_up_identity {
 };
 
 struct bt_up_identity_options {
-	bool is_plain;                /* no TLS, no token */
-	const char *certificate_path; /* NULL: the certificate of the data folder, else a new one */
-	const char *key_path;
+	bool is_plain; /* no TLS, no token */
+	/**
+	 * The files of the certificate, by default that of the data folder, else a new one; and the
+	 * address to name in a new certificate.
+	 */
+	const struct bt_listen *listen;
 	const char *data_dir; /* NULL: nothing is stored */
-	const char *address;  /* address to name in the certificate */
 	int64_t now_seconds;
 };
 

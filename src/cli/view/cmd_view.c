@@ -21,11 +21,8 @@
 
 struct options {
 	struct bt_command_line line;
-	const char *listen_text;
-	const char *history_text;
-	const char *certificate_path;
-	const char *key_path;
 	struct bt_listen listen;
+	const char *history_text;
 	int64_t history_ns;
 	bool allow_changes;
 	bool replays;
@@ -217,12 +214,10 @@ static int start_server(struct run *run, struct berth_error *err)
 {
 	const struct options *options = run->options;
 	const struct bt_listen *listen = &options->listen;
-	bool is_plain = bt_listen_is_loopback(listen) && options->certificate_path == NULL;
+	bool is_plain = bt_listen_is_loopback(listen) && listen->certificate_path == NULL;
 	const struct bt_up_identity_options identity = {
 		.is_plain = is_plain,
-		.certificate_path = options->certificate_path,
-		.key_path = options->key_path,
-		.address = listen->address,
+		.listen = listen,
 		.now_seconds = bt_clock_wall_ns() / BT_NS_PER_SECOND,
 	};
 	struct bt_view_page *view = &run->view;
@@ -335,11 +330,7 @@ static int check(void *context, struct berth_error *err)
 		return bt_error_set(
 			err, BERTH_ERR_INVALID, "--replay: there is no recording to replay");
 	}
-	if ((options->certificate_path == NULL) != (options->key_path == NULL)) {
-		return bt_error_set(err, BERTH_ERR_INVALID,
-			"--tls-cert-file and --tls-private-key-file come together");
-	}
-	int result = bt_listen_parse(options->listen_text, 0, &options->listen, err);
+	int result = bt_listen_check(&options->listen, 0, err);
 	if (result == 0) {
 		result = bt_command_read_duration(
 			"history", options->history_text, false, &options->history_ns, err);
@@ -380,13 +371,13 @@ static int run_view(void *context, struct bt_strbuf *out BT_UNUSED, struct berth
 
 static const struct bt_flag flags[] = {
 	BT_SOURCE_FLAGS,
-	{"listen", 0, BT_FLAG_STRING, offsetof(struct options, listen_text), "ADDRESS:PORT",
+	{"listen", 0, BT_FLAG_STRING, offsetof(struct options, listen.text), "ADDRESS:PORT",
 		"address of the server, with TLS unless it is loopback (default 127.0.0.1, any "
 		"free port)"},
-	{"tls-cert-file", 0, BT_FLAG_STRING, offsetof(struct options, certificate_path), "FILE",
-		"serving certificate, PEM (default: a new one, if TLS is needed)"},
-	{"tls-private-key-file", 0, BT_FLAG_STRING, offsetof(struct options, key_path), "FILE",
-		"key of the serving certificate"},
+	{"tls-cert-file", 0, BT_FLAG_STRING, offsetof(struct options, listen.certificate_path),
+		"FILE", "serving certificate, PEM (default: a new one, if TLS is needed)"},
+	{"tls-private-key-file", 0, BT_FLAG_STRING, offsetof(struct options, listen.key_path),
+		"FILE", "key of the serving certificate"},
 	{"allow-changes", 0, BT_FLAG_BOOL, offsetof(struct options, allow_changes), NULL,
 		"let the page scale, drain and create, with the rights of the kubeconfig's user"},
 	{"history", 0, BT_FLAG_STRING, offsetof(struct options, history_text), "DURATION",
@@ -397,7 +388,7 @@ static const struct bt_flag flags[] = {
 	BT_SETUP_FLAGS,
 };
 
-static const struct options defaults = {.listen_text = "127.0.0.1:0", .history_text = "1h"};
+static const struct options defaults = {.listen = {.text = "127.0.0.1:0"}, .history_text = "1h"};
 
 const struct bt_command bt_command_view = {
 	.name = "view",

@@ -44,8 +44,9 @@ static void write_token(const char *text)
 
 static int create(struct bt_up_identity *out, struct berth_error *err)
 {
+	const struct bt_listen listen = {.address = "127.0.0.1"};
 	struct bt_up_identity_options options = {
-		.data_dir = folder, .address = "127.0.0.1", .now_seconds = 1800000000};
+		.listen = &listen, .data_dir = folder, .now_seconds = 1800000000};
 	return bt_up_identity_create(&options, out, err);
 }
 
@@ -107,8 +108,10 @@ END_TEST
 /* Creates the identity of a server at this address, at this time. */
 static void create_at(const char *address, int64_t now_seconds, struct bt_up_identity *out)
 {
+	struct bt_listen listen = {.port = 0};
 	struct bt_up_identity_options options = {
-		.data_dir = folder, .address = address, .now_seconds = now_seconds};
+		.listen = &listen, .data_dir = folder, .now_seconds = now_seconds};
+	(void)snprintf(listen.address, sizeof(listen.address), "%s", address);
 	ck_assert_int_eq(bt_up_identity_create(&options, out, NULL), 0);
 }
 
@@ -145,10 +148,10 @@ START_TEST(test_up_identity__given_certificate)
 	char key[64];
 	(void)snprintf(certificate, sizeof(certificate), "%s", path_of("apiserver.crt"));
 	(void)snprintf(key, sizeof(key), "%s", path_of("apiserver.key"));
-	struct bt_up_identity_options options = {.certificate_path = certificate,
-		.key_path = key,
-		.address = "127.0.0.1",
-		.now_seconds = 1800000000 + INT64_C(365) * 86400 - 3600};
+	const struct bt_listen listen = {
+		.certificate_path = certificate, .key_path = key, .address = "127.0.0.1"};
+	struct bt_up_identity_options options = {
+		.listen = &listen, .now_seconds = 1800000000 + INT64_C(365) * 86400 - 3600};
 	ck_assert_msg(bt_up_identity_create(&options, &identity, &err) == 0, "%s",
 		berth_error_message(&err));
 	bt_up_identity_finish(&identity);
