@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/text_set.h"
 #include "compat/cache.h"
 #include "lib/convert.h"
 
@@ -59,52 +60,67 @@ static struct bt_str node_name_of(const struct berth_object *pod)
 	return name.data != NULL ? name : BT_STR("");
 }
 
-/** A name of an image in the status of a node. */
-struct report {
-	struct bt_str image;
-	uint32_t entry;    /* index of the node in the map */
-	uint32_t sequence; /* position in the status of the node */
+/** An image of a node, with the size that the node reports. */
+struct image {
+	struct bt_str name;
 	int64_t size_bytes;
 };
 
-struct report_list {
-	BT_VEC(struct report) reports;
-};
-
-static int compare_reports(const void *left, const void *right)
+/** Adds the images of the node. If the node reports a name more than once, the last one counts. */
+static void push_images(struct bt_aggregate *aggregate)
 {
-	const struct report *a = left;
-	const struct report *b = right;
-	int order = bt_str_compare(a->image, b->image);
+	const struct bt_node *node = bt_aggregate_node(aggregate);
+	BT_VEC(struct image) images = {0};
 
-	if (order == 0) {
-		order = BT_ORDER(a->entry, b->entry);
-	}
-	return order != 0 ? order : BT_ORDER(a->sequence, b->sequence);
-}
-
-static void collect_reports(struct report_list *list, const struct bt_node *node, uint32_t entry)
-{
-	uint32_t sequence = 0;
-
-	for (uint32_t i = 0; i < node->status.images.count; i++) {
+	for (uint32_t i = 0; node != NULL && i < node->status.images.count; i++) {
 		const struct bt_container_image *image = &node->status.images.items[i];
 
 		for (uint32_t k = 0; k < image->names.count; k++) {
-			struct report report = {
-				image->names.items[k], entry, sequence++, image->size_bytes};
+			struct image report = {image->names.items[k], image->size_bytes};
 
-			bt_vec_push(&list->reports, report);
+			bt_vec_push(&images, report);
 		}
 	}
+	struct bt_any_list sorted = {.items = images.items, .count = images.count};
+
+	bt_sort_entries(&sorted, sizeof(struct image));
+	for (uint32_t i = 0; i < sorted.count; i++) {
+		struct berth_image_state state = {.size_bytes = images.items[i].size_bytes};
+
+		bt_aggregate_push_image(aggregate, images.items[i].name, &state);
+	}
+	bt_vec_finish(&images);
 }
 
-/** Whether this is the node's last report of the image. Only the last report counts. */
-static bool is_last_report(const struct report_list *list, uint32_t at)
+/** Sets the images of each node; node_count counts all nodes of the map with the image. */
+static void set_images(struct berth_node_name_to_info_map *map)
 {
-	return at + 1 == list->reports.count ||
-		list->reports.items[at].entry != list->reports.items[at + 1].entry ||
-		!bt_str_equal(list->reports.items[at].image, list->reports.items[at + 1].image);
+	struct bt_text_set names = {0};
+	BT_VEC(uint32_t) node_counts = {0}; /* by position in names */
+
+	for (uint32_t i = 0; i < map->entries.count; i++) {
+		struct bt_aggregate *aggregate = map->entries.items[i].aggregate;
+
+		push_images(aggregate);
+		for (uint32_t k = 0; k < aggregate->images.count; k++) {
+			(void)bt_text_set_add(&names, aggregate->images.items[k].name);
+			bt_vec_pad(&node_counts, names.items.count, 0);
+			node_counts
+				.items[bt_text_set_find(&names, aggregate->images.items[k].name)]++;
+		}
+	}
+	for (uint32_t i = 0; i < map->entries.count; i++) {
+		struct bt_aggregate *aggregate = map->entries.items[i].aggregate;
+
+		for (uint32_t k = 0; k < aggregate->images.count; k++) {
+			struct bt_aggregate_image *image = &aggregate->images.items[k];
+
+			image->state.node_count =
+				node_counts.items[bt_text_set_find(&names, image->name)];
+		}
+	}
+	bt_vec_finish(&node_counts);
+	bt_text_set_finish(&names);
 }
 
 int berth_node_name_to_info_map_create(struct berth_object *const *pods, uint32_t pod_count,
@@ -146,43 +162,7 @@ int berth_node_name_to_info_map_create(struct berth_object *const *pods, uint32_
 		bt_aggregate_set_node(
 			find(map, berth_object_name(nodes[i]))->aggregate, bt_object_of(nodes[i]));
 	}
-
-	/*
-	 * Set the images of each node: the size is from the node's own report, and node_count
-	 * counts all given nodes with the image.
-	 */
-	struct report_list list = {0};
-	uint32_t end;
-
-	for (uint32_t i = 0; i < map->entries.count; i++) {
-		const struct bt_node *node = bt_aggregate_node(map->entries.items[i].aggregate);
-		if (node != NULL) {
-			collect_reports(&list, node, i);
-		}
-	}
-	if (list.reports.count != 0) {
-		qsort(list.reports.items, list.reports.count, sizeof(*list.reports.items),
-			compare_reports);
-	}
-	for (uint32_t i = 0; i < list.reports.count; i = end) {
-		struct berth_image_state state = {0};
-
-		for (end = i; end < list.reports.count &&
-			bt_str_equal(list.reports.items[i].image, list.reports.items[end].image);
-			end++) {
-			state.node_count += is_last_report(&list, end);
-		}
-		for (uint32_t k = i; k < end; k++) {
-			const struct report *report = &list.reports.items[k];
-
-			if (is_last_report(&list, k)) {
-				state.size_bytes = report->size_bytes;
-				bt_aggregate_push_image(map->entries.items[report->entry].aggregate,
-					report->image, &state);
-			}
-		}
-	}
-	bt_vec_finish(&list.reports);
+	set_images(map);
 	*out_map = map;
 	return BERTH_OK;
 }
