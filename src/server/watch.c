@@ -273,9 +273,8 @@ int64_t bt_watchers_run(struct bt_watchers *watchers, int64_t now_ns)
 static struct cached_event *cache_slot(
 	struct bt_watchers *watchers, const struct bt_encoding *encoding, uint64_t rv)
 {
-	return &watchers->cache[(rv * 4 + (uint64_t)encoding->media * 2 +
-					(uint64_t)encoding->view) %
-		CACHE_SLOTS];
+	uint64_t form = (uint64_t)encoding->media * 2 + (uint64_t)encoding->view;
+	return &watchers->cache[(rv + form * CACHE_SLOTS / 8) % CACHE_SLOTS];
 }
 
 /** Prepares the slot for an event; the caller appends the bytes. */
