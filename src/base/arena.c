@@ -213,12 +213,16 @@ struct bt_str bt_arena_take_strbuf(struct bt_arena *arena, struct bt_strbuf *tex
 struct bt_str bt_arena_printf(struct bt_arena *arena, const char *format, ...)
 {
 	va_list arguments;
+	char first[256]; /* room for most texts, so that they are formatted once */
 
 	va_start(arguments, format);
-	int length = vsnprintf(NULL, 0, format, arguments);
+	int length = vsnprintf(first, sizeof(first), format, arguments);
 	va_end(arguments);
 	if (length < 0) {
 		bt_panic("text cannot be formatted: %s", format);
+	}
+	if ((size_t)length < sizeof(first)) {
+		return bt_arena_str(arena, (struct bt_str){first, (uint32_t)length});
 	}
 	char *text = bt_arena_alloc_bytes(arena, (size_t)length + 1);
 	va_start(arguments, format);
