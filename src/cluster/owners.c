@@ -73,7 +73,7 @@ void bt_selector_table_enqueue(const struct bt_selector_table *table, struct bt_
 {
 	struct bt_arena arena = {0};
 
-	if (labels == NULL || labels->count == 0) {
+	if (labels == NULL || labels->count == 0 || table->namespaces.by_key.count == 0) {
 		return;
 	}
 	uint64_t bits = bt_label_bits(labels);

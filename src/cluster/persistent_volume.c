@@ -496,15 +496,17 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 			struct bt_arena arena = {0};
 			struct bt_str name = bt_pv_claim_of_volume(
 				&arena, bt_key_name(observed->key), volumes->elements[i]);
+			if (name.length == 0) {
+				continue; /* the volume has no claim, and the arena is unused */
+			}
 			struct bt_str use =
 				bt_arena_printf(&arena, "%.*s#%u", BT_STR_ARG(observed->key), i);
 			struct bt_str claim =
 				bt_api_key(&arena, bt_key_namespace(observed->key), name);
 
-			if (name.length != 0 && !waits) {
+			if (!waits) {
 				bt_groups_remove(&self->waiting, use);
-			} else if (name.length != 0 &&
-				bt_groups_of(&self->waiting, use).length == 0) {
+			} else if (bt_groups_of(&self->waiting, use).length == 0) {
 				bt_groups_set(&self->waiting, use, claim);
 				bt_hub_enqueue_at(hub, claim, hub->now_ns + CONSUMER_DELAY_NS);
 			}
