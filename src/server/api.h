@@ -154,12 +154,12 @@ struct bt_api_request {
 	struct bt_str name;       /* "" on create: the body has the name */
 	const struct bt_user *user;
 	/**
-	 * The object, patch or options document, decoded from JSON, YAML or protobuf but not
-	 * normalised yet; NULL: none. kind and apiVersion may be missing (14 section 8.1). The tree
-	 * lives in the arena of the call, and the call modifies it, so the caller must not use it
-	 * afterwards.
+	 * The object, patch or options document, decoded from JSON, YAML or protobuf; NULL: none.
+	 * kind and apiVersion may be missing (14 section 8.1). The tree lives in the arena of the
+	 * call, and the call modifies it, so the caller must not use it afterwards.
 	 */
 	struct bt_json_value *body;
+	bool is_normalised; /* bt_schema_normalise would not change the body */
 	const struct bt_connect_options *connect; /* NULL: none */
 	enum bt_patch_type patch_type;
 	enum bt_field_validation field_validation;

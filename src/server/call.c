@@ -324,6 +324,9 @@ static bool normalise(struct bt_call *call, const struct bt_schema_message *mess
 			"unmarshal %s into Go value of type %.*s",
 			BT_STR_ARG(kind), bt_json_type_name(object->type), BT_STR_ARG(kind));
 	}
+	if (call->request->is_normalised && object == call->request->body) {
+		return true;
+	}
 	if (bt_schema_normalise(
 		    message, object, source == BT_BODY_APPLIED, call->arena, problems, &err) != 0) {
 		struct bt_str text = bt_arena_printf(call->arena, "%s", berth_error_message(&err));

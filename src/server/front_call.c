@@ -103,6 +103,7 @@ static bool decode_protobuf(struct bt_front_call *call, struct bt_json_value **o
 				BT_STR_ARG(kind), BT_STR_ARG(version));
 		}
 		result = bt_schema_decode_protobuf(message, envelope.raw, arena, out_body, &err);
+		call->api.is_normalised = true;
 	}
 	if (result != 0) {
 		(void)bt_front_fail(call, 400, "BadRequest",
