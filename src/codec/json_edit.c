@@ -43,7 +43,7 @@ static struct bt_str copy_if(struct bt_arena *arena, struct bt_str text, bool co
 struct bt_json_value *bt_json_clone(
 	struct bt_arena *arena, const struct bt_json_value *value, bool copy_text)
 {
-	struct bt_json_value *clone = BT_ARENA_NEW(arena, struct bt_json_value);
+	struct bt_json_value *clone = bt_arena_alloc(arena, sizeof(*clone));
 	*clone = *value;
 	clone->text = copy_if(arena, value->text, copy_text);
 	clone->capacity = value->count;
@@ -61,6 +61,16 @@ struct bt_json_value *bt_json_clone(
 		}
 	}
 	return clone;
+}
+
+struct bt_json_value *bt_json_copy(struct bt_arena *arena, const struct bt_json_value *object)
+{
+	struct bt_json_value *copy = bt_arena_alloc(arena, sizeof(*copy));
+	*copy = *object;
+	copy->capacity = object->count + 2;
+	copy->members = bt_arena_copy_array(
+		arena, object->members, object->count, 2, sizeof(*object->members));
+	return copy;
 }
 
 static uint32_t grown_count(const struct bt_json_value *value)

@@ -21,6 +21,10 @@ BT_MUST_USE struct bt_json_value *bt_json_new_bool(struct bt_arena *arena, bool 
 BT_MUST_USE struct bt_json_value *bt_json_clone(
 	struct bt_arena *arena, const struct bt_json_value *value, bool copy_text);
 
+/** Returns a copy of an object that shares its values. */
+BT_MUST_USE struct bt_json_value *bt_json_copy(
+	struct bt_arena *arena, const struct bt_json_value *object);
+
 /**
  * Sets a member. If the object has the name already, the value is replaced in place and repeated
  * members of the name are removed; otherwise the member is appended.

@@ -353,14 +353,15 @@ int bt_json_patch(struct bt_arena *arena, struct bt_json_value *document,
 
 /* Recursive: the parser limits the depth of the documents. */
 struct bt_json_value *bt_json_merge_patch(
-	struct bt_arena *arena, struct bt_json_value *target, struct bt_json_value *patch)
+	struct bt_arena *arena, const struct bt_json_value *document, struct bt_json_value *patch)
 {
+	struct bt_json_value *target;
 	if (patch->type != BT_JSON_OBJECT) {
 		return patch;
 	}
-	if (target == NULL || target->type != BT_JSON_OBJECT) {
-		target = bt_json_new(arena, BT_JSON_OBJECT);
-	}
+	target = document == NULL || document->type != BT_JSON_OBJECT
+		? bt_json_new(arena, BT_JSON_OBJECT)
+		: bt_json_copy(arena, document);
 
 	/* Visit each name once: if a name repeats in target or patch, its last value counts. */
 	struct bt_text_set index = {0};

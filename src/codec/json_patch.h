@@ -31,11 +31,11 @@ BT_MUST_USE int bt_json_patch(struct bt_arena *arena, struct bt_json_value *docu
 
 /**
  * Applies a merge patch: null removes a member, objects are merged, other values replace the old
- * value. Changes target in place; target NULL is an absent document. Values are moved from the
- * patch, so the caller must not use the patch any more. Returns the new root.
+ * value. document NULL: an absent document. Returns the result, which shares values with the
+ * document and the patch.
  */
 BT_MUST_USE struct bt_json_value *bt_json_merge_patch(
-	struct bt_arena *arena, struct bt_json_value *target, struct bt_json_value *patch);
+	struct bt_arena *arena, const struct bt_json_value *document, struct bt_json_value *patch);
 /**
  * Computes the merge patch that changes the object `from` into the object `to`. If the objects are
  * equal, the patch has no members. A null member counts as absent, because a merge patch cannot set

@@ -251,7 +251,7 @@ static int decode_lease(const struct bt_rest_answer *answer, struct bt_arena *ar
 	/* Check a copy: the check drops fields that the schema does not have. */
 	return bt_schema_normalise(
 		bt_schema_find(BT_STR("coordination.k8s.io/v1"), BT_STR("Lease")),
-		bt_json_clone(arena, *out_lease, false), false, arena, NULL, err);
+		bt_json_clone(arena, *out_lease, false), false, NULL, arena, NULL, err);
 }
 
 static void handle_answer(

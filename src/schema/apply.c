@@ -249,7 +249,7 @@ static const struct bt_field_set *last_applied_fields(struct bt_arena *arena,
 	struct bt_str text = bt_json_find_str(annotations_of(live), annotation);
 	struct bt_json_value *object = NULL;
 	if (text.length == 0 || bt_json_parse(arena, text, true, &object, NULL) != 0 ||
-		bt_schema_normalise(writer->message, object, true, arena, NULL, NULL) != 0) {
+		bt_schema_normalise(writer->message, object, true, NULL, arena, NULL, NULL) != 0) {
 		return NULL; /* not valid: any client may write the annotation */
 	}
 	struct bt_spot root = bt_spot_root(writer->message, writer->parts);
@@ -307,7 +307,8 @@ static struct bt_field_changes changes_of(struct bt_arena *arena,
 		/* Compare with an empty object, which has the members that are always written. */
 		zero = bt_json_new(arena, BT_JSON_OBJECT);
 		(void)bt_json_ensure_object(arena, zero, "metadata");
-		int result = bt_schema_normalise(writer->message, zero, false, arena, NULL, NULL);
+		int result =
+			bt_schema_normalise(writer->message, zero, false, NULL, arena, NULL, NULL);
 		(void)result; /* an empty object has no errors */
 	}
 	struct bt_field_changes changes =

@@ -31,6 +31,7 @@ struct normalise {
 	struct bt_json_value *problems;          /* texts without duplicates; NULL: none */
 	uint32_t problem_count; /* texts, or problems for which the watcher returned true */
 	bool partial;           /* do not add missing ALWAYS members */
+	const struct bt_json_value *known; /* see bt_schema_normalise; NULL: none */
 	struct bt_strbuf scratch;
 	struct berth_error *err;
 };
@@ -561,7 +562,9 @@ static int take_member(struct normalise *run, struct members *members, struct no
 	}
 	if (member.value->type != BT_JSON_NULL) {
 		members->seen[place.index / 64] |= UINT64_C(1) << place.index % 64;
-		code = take_field(run, place.field, at, member.value);
+		bool is_known =
+			at->up == NULL && bt_json_get(run->known, member.name) == member.value;
+		code = is_known ? 0 : take_field(run, place.field, at, member.value);
 		if (code != 0) {
 			return code;
 		}
@@ -701,11 +704,14 @@ static int run_on(struct normalise *run, const struct bt_schema_message *message
 }
 
 int bt_schema_normalise(const struct bt_schema_message *message, struct bt_json_value *object,
-	bool partial, struct bt_arena *arena, struct bt_json_value *out_problems,
-	struct berth_error *err)
+	bool partial, const struct bt_json_value *known, struct bt_arena *arena,
+	struct bt_json_value *out_problems, struct berth_error *err)
 {
-	struct normalise run = {
-		.arena = arena, .problems = out_problems, .partial = partial, .err = err};
+	struct normalise run = {.arena = arena,
+		.problems = out_problems,
+		.partial = partial,
+		.known = known,
+		.err = err};
 
 	if (object->type != BT_JSON_OBJECT) {
 		const char *version = message != NULL ? strchr(message->package, '/') : NULL;

@@ -384,7 +384,7 @@ int bt_schema_decode_protobuf(const struct bt_schema_message *message, struct bt
 	int code = decode_message(&decoder, message, bytes, object);
 
 	if (code == 0) {
-		code = bt_schema_normalise(message, object, false, arena, NULL, err);
+		code = bt_schema_normalise(message, object, false, NULL, arena, NULL, err);
 	}
 	if (code == 0) {
 		*out_object = object;

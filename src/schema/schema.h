@@ -177,6 +177,9 @@ enum bt_field_validation {
  * partial: the object is an applied configuration, which leaves absent members alone: missing
  * ALWAYS members are not added, and nulls and empty members are kept.
  *
+ * known: a normalised object of the message. Members whose values `object` shares with it are not
+ * read. NULL: none.
+ *
  * message NULL: a custom resource. Its metadata is normalised; elsewhere only nulls in objects are
  * dropped.
  *
@@ -189,8 +192,8 @@ enum bt_field_validation {
  */
 #define BT_SCHEMA_PROBLEMS_MAX 100
 BT_MUST_USE int bt_schema_normalise(const struct bt_schema_message *message,
-	struct bt_json_value *object, bool partial, struct bt_arena *arena,
-	struct bt_json_value *out_problems, struct berth_error *err);
+	struct bt_json_value *object, bool partial, const struct bt_json_value *known,
+	struct bt_arena *arena, struct bt_json_value *out_problems, struct berth_error *err);
 
 /**
  * Drops repeated members of the objects in a value without schema, such as a patch; the last one is

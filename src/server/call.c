@@ -119,7 +119,8 @@ bool bt_call_refuse_invalid(struct bt_call *call, const struct bt_field_errors *
 static void normalise_converted(
 	struct bt_call *call, const struct bt_api_resource *resource, struct bt_json_value *object)
 {
-	int result = bt_schema_normalise(resource->message, object, false, call->arena, NULL, NULL);
+	int result = bt_schema_normalise(
+		resource->message, object, false, NULL, call->arena, NULL, NULL);
 	(void)result; /* cannot fail: a converted object has only valid members */
 }
 
@@ -327,8 +328,8 @@ static bool normalise(struct bt_call *call, const struct bt_schema_message *mess
 	if (call->request->is_normalised && object == call->request->body) {
 		return true;
 	}
-	if (bt_schema_normalise(
-		    message, object, source == BT_BODY_APPLIED, call->arena, problems, &err) != 0) {
+	if (bt_schema_normalise(message, object, source == BT_BODY_APPLIED, call->old, call->arena,
+		    problems, &err) != 0) {
 		struct bt_str text = bt_arena_printf(call->arena, "%s", berth_error_message(&err));
 		berth_error_finish(&err);
 		const struct bt_api_resource *resource = call->write.resource;

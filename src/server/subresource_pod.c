@@ -26,7 +26,7 @@ static void set_condition(struct bt_call *call, struct bt_json_value *pod, const
 		bt_schema_field_find(call->api->pods->message, BT_STR("status"), NULL);
 	int result = bt_schema_normalise(
 		bt_schema_field_find(status->message, BT_STR("conditions"), NULL)->message,
-		condition, false, arena, NULL, NULL);
+		condition, false, NULL, arena, NULL, NULL);
 	(void)result; /* the condition is valid */
 	struct bt_json_value *conditions = bt_json_ensure_array(
 		arena, bt_json_ensure_object(arena, pod, "status"), "conditions");

@@ -4,6 +4,7 @@
 #include "codec/json_patch.h"
 #include "schema/apply.h"
 #include "schema/strategic_merge.h"
+#include "server/kinds/common.h"
 #include "server/write.h"
 
 struct bt_json_value *bt_call_apply_patch(struct bt_call *call,
@@ -245,11 +246,20 @@ void bt_call_patch(struct bt_call *call)
 	}
 	const struct bt_json_value *old = bt_call_parse(call, stored);
 	struct bt_json_value *object;
+	call->old = old;
 	if (is_apply) {
 		object = apply(call, old);
 	} else {
 		const struct bt_api_resource *resource = call->write.resource;
-		object = bt_json_clone(call->arena, old, false);
+		if (call->request->patch_type == BT_PATCH_MERGE &&
+			bt_kinds_keeps_spec(&call->write)) {
+			object = bt_json_copy(call->arena, old);
+			bt_json_set_value(call->arena, object, "metadata",
+				bt_json_clone(
+					call->arena, bt_json_object_at(old, "metadata"), false));
+		} else {
+			object = bt_json_clone(call->arena, old, false);
+		}
 		bt_json_set_c(call->arena, object, "kind", resource->kind);
 		bt_json_set_str(call->arena, object, "apiVersion",
 			bt_resource_api_version(resource, call->arena));

@@ -151,7 +151,7 @@ static struct bt_json_value *merge_parts(
 		} else if (resource == call->api->pods) {
 			take_member(call, metadata, old_metadata, "ownerReferences");
 		}
-		struct bt_json_value *result = bt_json_clone(call->arena, old, false);
+		struct bt_json_value *result = bt_json_copy(call->arena, old);
 		bt_json_set_value(
 			call->arena, result, "metadata", bt_json_find(object, "metadata"));
 		struct bt_json_value *status = bt_json_find(object, "status");

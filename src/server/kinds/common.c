@@ -109,7 +109,8 @@ void bt_kinds_reset_status(const struct bt_write *write, struct bt_json_value *o
 	}
 	const struct bt_schema_field *field =
 		bt_schema_field_find(write->resource->message, BT_STR("status"), NULL);
-	int result = bt_schema_normalise(field->message, status, false, write->arena, NULL, NULL);
+	int result =
+		bt_schema_normalise(field->message, status, false, NULL, write->arena, NULL, NULL);
 	BT_ASSERT(result == 0);
 	bt_json_set_value(write->arena, object, "status", status);
 }

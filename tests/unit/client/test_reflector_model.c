@@ -146,7 +146,7 @@ static struct bt_str protobuf_of(const char *kind, struct bt_str json)
 	struct bt_str kept;
 
 	ck_assert_int_eq(bt_json_parse(&arena, json, true, &tree, NULL), 0);
-	ck_assert_int_eq(bt_schema_normalise(message, tree, false, &arena, NULL, NULL), 0);
+	ck_assert_int_eq(bt_schema_normalise(message, tree, false, NULL, &arena, NULL, NULL), 0);
 	bt_schema_encode_protobuf(message, tree, &bytes);
 	kept = bt_arena_str(&arena, bt_strbuf_str(&bytes));
 	bt_strbuf_finish(&bytes);

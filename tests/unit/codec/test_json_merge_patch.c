@@ -35,8 +35,11 @@ START_TEST(test_json_merge_patch__table)
 {
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct bt_arena arena = {0};
-		const struct bt_json_value *result = bt_json_merge_patch(
-			&arena, parsed(&arena, rows[i][0]), parsed(&arena, rows[i][1]));
+		const struct bt_json_value *document = parsed(&arena, rows[i][0]);
+		const struct bt_json_value *result =
+			bt_json_merge_patch(&arena, document, parsed(&arena, rows[i][1]));
+		ck_assert_msg(bt_json_equal(document, parsed(&arena, rows[i][0])),
+			"row %zu changes the document", i);
 		ck_assert_msg(bt_json_same(result, parsed(&arena, rows[i][2])), "row %zu: %s", i,
 			rows[i][1]);
 		bt_arena_finish(&arena);

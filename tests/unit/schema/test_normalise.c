@@ -11,8 +11,8 @@ static const char *normalised(
 	struct berth_error err = BERTH_ERROR_INIT;
 	struct bt_json_value *tree = tree_of(&arena, json);
 
-	if (bt_schema_normalise(message_of(version, kind), tree, false, &arena, problems, &err) !=
-		0) {
+	if (bt_schema_normalise(
+		    message_of(version, kind), tree, false, NULL, &arena, problems, &err) != 0) {
 		struct bt_str text = bt_arena_printf(&arena, "%s", berth_error_message(&err));
 		berth_error_finish(&err);
 		return text.data;
@@ -190,14 +190,32 @@ START_TEST(test_normalise__custom_resource)
 		"{\"kind\":\"X\",\"metadata\":{\"name\":\"a\",\"generation\":0},"
 		"\"spec\":{\"a\":null,\"b\":[null,{\"c\":null}],\"d\":\"\"}}");
 
-	ck_assert_int_eq(bt_schema_normalise(NULL, tree, false, &arena, NULL, NULL), 0);
+	ck_assert_int_eq(bt_schema_normalise(NULL, tree, false, NULL, &arena, NULL, NULL), 0);
 	ck_assert_str_eq(text_of(&arena, tree),
 		"{\"kind\":\"X\",\"metadata\":{\"name\":\"a\"},"
 		"\"spec\":{\"a\":null,\"b\":[null,{\"c\":null}],\"d\":\"\"}}");
-	ck_assert_int_eq(bt_schema_normalise(NULL, tree, true, &arena, NULL, NULL), 0);
+	ck_assert_int_eq(bt_schema_normalise(NULL, tree, true, NULL, &arena, NULL, NULL), 0);
 	ck_assert_str_eq(text_of(&arena, tree),
 		"{\"kind\":\"X\",\"metadata\":{\"name\":\"a\"},"
 		"\"spec\":{\"b\":[null,{}],\"d\":\"\"}}");
+	bt_arena_finish(&arena);
+}
+END_TEST
+
+START_TEST(test_normalise__known_members)
+{
+	struct bt_json_value *known = tree_of(&arena, "{\"spec\":{\"nodeName\":\"\"}}");
+	struct bt_json_value *tree = bt_json_copy(&arena, known);
+
+	bt_json_put(&arena, tree, "{status: {phase: ''}, spek: {}}");
+	ck_assert_int_eq(bt_schema_normalise(
+				 message_of("v1", "Pod"), tree, false, known, &arena, NULL, NULL),
+		0);
+	/* spec is shared, so it keeps its zero value; the other members are normalised. */
+	ck_assert_str_eq(text_of(&arena, bt_json_find(tree, "spec")), "{\"nodeName\":\"\"}");
+	ck_assert_str_eq(text_of(&arena, bt_json_find(tree, "status")), "{}");
+	ck_assert_ptr_null(bt_json_find(tree, "spek"));
+	ck_assert_int_eq(known->count, 1);
 	bt_arena_finish(&arena);
 }
 END_TEST
@@ -209,7 +227,7 @@ START_TEST(test_normalise__repeated_members_of_custom_resources)
 		"{\"metadata\":{\"labels\":{\"a\":\"1\",\"a\":\"2\"}},\"spec\":1,"
 		"\"spec\":{\"x\":[{\"y\":1,\"y\":2}]}}");
 
-	ck_assert_int_eq(bt_schema_normalise(NULL, tree, false, &arena, problems, NULL), 0);
+	ck_assert_int_eq(bt_schema_normalise(NULL, tree, false, NULL, &arena, problems, NULL), 0);
 	ck_assert_str_eq(text_of(&arena, tree),
 		"{\"metadata\":{\"labels\":{\"a\":\"2\"}},\"spec\":{\"x\":[{\"y\":2}]}}");
 	ck_assert_str_eq(text_of(&arena, problems),
@@ -271,5 +289,5 @@ END_TEST
 BT_TEST_MAIN("normalise", test_normalise__canonical_values,
 	test_normalise__edge_14_43_null_is_absent, test_normalise__edge_14_20_unknown_and_repeated,
 	test_normalise__problems_are_bounded, test_normalise__wrong_types,
-	test_normalise__custom_resource, test_normalise__repeated_members_of_custom_resources,
-	test_normalise__defaults)
+	test_normalise__custom_resource, test_normalise__known_members,
+	test_normalise__repeated_members_of_custom_resources, test_normalise__defaults)

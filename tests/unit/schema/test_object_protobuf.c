@@ -164,7 +164,7 @@ static void make_forms(const struct bt_schema_message *schema, const char *text,
 	struct bt_json_value *tree = tree_of(&arena, text);
 	struct berth_error err = BERTH_ERROR_INIT;
 
-	if (bt_schema_normalise(schema, tree, false, &arena, NULL, &err) != 0) {
+	if (bt_schema_normalise(schema, tree, false, NULL, &arena, NULL, &err) != 0) {
 		ck_abort_msg("%s\n%s", berth_error_message(&err), text);
 	}
 	*out_json = bt_str_from(text_of(&arena, tree));

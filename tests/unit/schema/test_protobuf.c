@@ -243,7 +243,8 @@ START_TEST(test_protobuf__round_trips)
 		struct bt_json_value *again = NULL;
 		struct berth_error err = BERTH_ERROR_INIT;
 
-		ck_assert_int_eq(bt_schema_normalise(message, tree, false, &arena, NULL, NULL), 0);
+		ck_assert_int_eq(
+			bt_schema_normalise(message, tree, false, NULL, &arena, NULL, NULL), 0);
 		ck_assert_msg(bt_schema_decode_protobuf(
 				      message, encoded(message, tree), &arena, &again, &err) == 0,
 			"%s: %s", rows[i].kind, berth_error_message(&err));
@@ -361,7 +362,7 @@ START_TEST(test_protobuf__hostile_bytes)
 	struct bt_arena kept = {NULL, NULL, NULL, 0, 0};
 	uint32_t understood = 0;
 
-	ck_assert_int_eq(bt_schema_normalise(pod, tree, false, &arena, NULL, NULL), 0);
+	ck_assert_int_eq(bt_schema_normalise(pod, tree, false, NULL, &arena, NULL, NULL), 0);
 	good = bt_arena_str(&kept, encoded(pod, tree));
 	bt_prng_init(&prng, 7);
 	for (uint32_t round = 0; round < 20000; round++) {
