@@ -503,7 +503,7 @@ message Y
             made = file.read()
         self.assertIn('bt_json_int64_at(object, "count", 7) > 5', made)
         self.assertIn('"not %.*s", BT_STR_ARG(bt_kinds_text(object, "name"))', made)
-        self.assertIn("bt_rule_part(check, at, element)", made)
+        self.assertIn("bt_rule_part(check, at1, element1)", made)
         self.assertIn("[1] = bt_rule_part,", made)
         for wrong, problem in (("rule x: required name", "no field 'x'"),
                 ("rule name == 1: required name", "cannot be compared"),
