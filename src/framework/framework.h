@@ -263,18 +263,12 @@ struct bt_pre_bind_progress {
 /**
  * Runs the groups one after another, and the plugins of a group in order; the first failure ends
  * the run. If a plugin returns Wait, the other plugins of its group still run, and the function
- * then returns Wait: the caller repeats the call later with the same progress.
+ * then returns Wait: the caller repeats the call later with the same progress. If the cycle is
+ * canceled, returns the Error `running PreBind plugin "<name>": <cause>` of the first unfinished
+ * plugin.
  */
 struct bt_status bt_run_pre_bind_from(struct bt_framework *framework, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, uint32_t slot, struct bt_pre_bind_progress *progress);
-/**
- * Returns the Error of a PreBind run that is canceled before its end: `running PreBind plugin
- * "<name>": <cause>` with the first unfinished plugin of the current group, or only the cause if
- * there is no such plugin.
- */
-struct bt_status bt_pre_bind_canceled(const struct bt_framework *framework,
-	const struct bt_cycle_state *cycle, const struct bt_pre_bind_progress *progress,
-	struct bt_str cause);
 /**
  * Runs the Bind plugins from position *next on; the first plugin that does not return Skip decides.
  * The caller sets *next to 0 before the first call. Returns Wait if the plugin waits: the caller

@@ -31,8 +31,7 @@
 #define BT_SCORE_MAX 100
 #define BT_TOTAL_SCORE_MAX INT64_MAX
 
-struct bt_binding_pods; /* framework/waiting_pods.h */
-struct bt_framework;    /* framework/framework.h */
+struct bt_framework; /* framework/framework.h */
 struct bt_handle;
 struct bt_pod_group;       /* api/types.h */
 struct bt_pod_group_trial; /* framework/preemption.h */
@@ -206,7 +205,6 @@ struct bt_handle {
 	const struct bt_preemption_extender *preemption_extenders;
 	uint32_t preemption_extender_count;
 	struct bt_waiting_pods *waiting_pods; /* NULL: no pod waits on Permit */
-	struct bt_binding_pods *binding_pods; /* NULL: no pod is in PreBind */
 	struct bt_prng *prng;                 /* NULL: the first of equal candidates wins */
 	/**
 	 * Node to choose among equally good preemption candidates, for replays of recorded runs.

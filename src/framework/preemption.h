@@ -63,6 +63,12 @@ struct bt_preemption_writer {
 	/** Sets status.nominatedNodeName to "". */
 	int (*clear_nomination)(void *context, struct bt_preemption_ticket ticket,
 		const struct bt_preemption_pod *pod, struct berth_error *err);
+	/**
+	 * CancelPod of spec 02 section 12.2: cancels the binding of a pod in PreBind, without an
+	 * API call. cause is borrowed for the call. Returns true if the binding is canceled now or
+	 * was canceled before, false if the pod is not in PreBind. NULL: no pod is in PreBind.
+	 */
+	bool (*cancel_pre_bind)(void *context, struct bt_str uid, struct bt_str cause);
 	/** Sends an event. May be NULL. */
 	void (*event)(void *context, const struct bt_preemption_event *event);
 	/**

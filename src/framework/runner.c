@@ -273,6 +273,12 @@ static struct bt_status run_pre_bind_plugin(const struct bt_framework *framework
 	struct bt_plugin *plugin, struct bt_cycle_state *cycle, const struct bt_pod_info *pod,
 	uint32_t slot)
 {
+	if (cycle->cancel_cause.length != 0) {
+		struct bt_status canceled = bt_status_error_text(cycle->arena, cycle->cancel_cause);
+
+		return bt_runner_wrap(
+			cycle->arena, "running PreBind plugin ", plugin, ": ", &canceled);
+	}
 	int64_t started_ns = bt_runner_plugin_starts(framework, cycle);
 	struct bt_status status = plugin->ops->pre_bind(plugin, cycle, pod, slot);
 
@@ -284,14 +290,6 @@ static struct bt_status run_pre_bind_plugin(const struct bt_framework *framework
 	}
 	if (bt_status_is_rejected(&status)) {
 		return bt_runner_with_plugin(status, plugin);
-	}
-	/*
-	 * A canceled plugin reports the error "context canceled". The cause of the cancellation, if
-	 * known, replaces the text of this error.
-	 */
-	if (cycle->cancel_cause.length != 0 && status.has_error &&
-		bt_str_has_suffix(status.error_text, BT_STR("context canceled"))) {
-		status.error_text = cycle->cancel_cause;
 	}
 	return bt_runner_wrap(cycle->arena, "running PreBind plugin ", plugin, ": ", &status);
 }
@@ -327,26 +325,6 @@ struct bt_status bt_run_pre_bind_from(struct bt_framework *framework, struct bt_
 		}
 	}
 	return BT_STATUS_OK;
-}
-
-struct bt_status bt_pre_bind_canceled(const struct bt_framework *framework,
-	const struct bt_cycle_state *cycle, const struct bt_pre_bind_progress *progress,
-	struct bt_str cause)
-{
-	struct bt_pre_bind_group *groups;
-	uint32_t group_count = bt_pre_bind_groups(framework, cycle, &groups);
-	struct bt_status status = bt_status_error_text(cycle->arena, cause);
-
-	for (uint32_t i = 0; progress->group < group_count && i < groups[progress->group].count;
-		i++) {
-		struct bt_plugin *plugin = groups[progress->group].plugins[i];
-
-		if (!bt_plugin_set_has(&progress->done, plugin->index)) {
-			return bt_runner_wrap(
-				cycle->arena, "running PreBind plugin ", plugin, ": ", &status);
-		}
-	}
-	return status;
 }
 
 struct bt_status bt_run_bind_from(struct bt_framework *framework, struct bt_cycle_state *cycle,

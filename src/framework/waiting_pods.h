@@ -101,47 +101,4 @@ enum bt_wait_result {
  */
 enum bt_wait_result bt_waiting_pods_poll(struct bt_waiting_pods *waiting, struct bt_str uid,
 	struct bt_arena *arena, struct bt_status *out_status);
-
-/**
- * Pods in PreBind: one map for all profiles, by pod uid. Preemption uses the map to cancel the
- * binding of a pod of lower priority. Spec: 02 section 12.2.
- */
-
-/**
- * Cancels a binding. Called at most once per entry. cause is borrowed for the call. Must not change
- * the map.
- */
-typedef void (*bt_binding_cancel)(void *context, struct bt_str cause);
-
-struct bt_binding_pod {
-	char *uid; /* owned */
-	uint32_t uid_length;
-	bt_binding_cancel cancel;
-	void *context;
-	bool canceled;
-	bool finished;
-};
-
-struct bt_binding_pods {
-	BT_VEC(struct bt_binding_pod) pods; /* in no order */
-	struct bt_map by_uid;
-};
-
-void bt_binding_pods_finish(struct bt_binding_pods *binding);
-/** Adds an entry; overwrites an entry with the same uid. cancel may be NULL. */
-void bt_binding_pods_add(struct bt_binding_pods *binding, struct bt_str uid,
-	bt_binding_cancel cancel, void *context);
-void bt_binding_pods_remove(struct bt_binding_pods *binding, struct bt_str uid);
-bool bt_binding_pods_has(const struct bt_binding_pods *binding, struct bt_str uid);
-/**
- * Cancels the binding. Returns true if the binding is canceled now or was canceled before. Returns
- * false if the pod is not in the map, or has finished PreBind.
- */
-bool bt_binding_pods_cancel(
-	struct bt_binding_pods *binding, struct bt_str uid, struct bt_str cause);
-/**
- * Marks the pod as past PreBind, so that its binding can no longer be canceled. Returns false if
- * the binding was canceled or the pod is not in the map.
- */
-bool bt_binding_pods_mark_prebound(struct bt_binding_pods *binding, struct bt_str uid);
 #endif

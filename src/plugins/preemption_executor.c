@@ -85,6 +85,7 @@ static bool eviction_stop_in_memory(
 	const struct bt_eviction *eviction, const struct bt_victim *victim)
 {
 	const struct bt_handle *handle = eviction->executor->handle;
+	const struct bt_preemption_writer *writer = handle->preemption_writer;
 	struct bt_waiting_pod *waiting = handle->waiting_pods != NULL
 		? bt_waiting_pods_find(handle->waiting_pods, victim->pod.uid)
 		: NULL;
@@ -94,13 +95,13 @@ static bool eviction_stop_in_memory(
 		return bt_waiting_pod_reject(waiting, BT_STATUS_ERROR,
 			eviction->executor->plugin_name, BT_STR("preempted"));
 	}
-	if (handle->binding_pods == NULL) {
+	if (writer->cancel_pre_bind == NULL) {
 		return false;
 	}
 	bt_strbuf_append_c(&cause, "preempted by ");
 	bt_strbuf_append_str(&cause, eviction->executor->plugin_name);
-	bool stopped = bt_binding_pods_cancel(
-		handle->binding_pods, victim->pod.uid, bt_strbuf_str(&cause));
+	bool stopped =
+		writer->cancel_pre_bind(writer->context, victim->pod.uid, bt_strbuf_str(&cause));
 	bt_strbuf_finish(&cause);
 	return stopped;
 }

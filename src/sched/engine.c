@@ -6,7 +6,6 @@
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/log.h"
-#include "framework/waiting_pods.h"
 #include "plugins/registry.h"
 #include "sched/cycle.h"
 #include "sched/plan.h"
@@ -325,36 +324,6 @@ void bt_engine_reject_waiting(struct bt_engine *engine, const struct bt_pod_info
 
 /** --- the binding cycle --- */
 
-static void cancel_binding(void *context, struct bt_str cause)
-{
-	struct bt_cycle_state *cycle = context;
-	cycle->cancel_cause = bt_arena_str(cycle->arena, cause);
-}
-
-/** Run the PreBind plugins. Until they succeed, preemption may cancel the pod's binding. */
-static struct bt_status run_pre_bind(const struct bt_pod_info *pod,
-	const struct bt_schedule_result *result, struct bt_binding_progress *progress)
-{
-	struct bt_framework *framework = result->framework;
-	struct bt_cycle_state *cycle = result->cycle;
-	struct bt_binding_pods *binding = framework->handle.binding_pods;
-	if (binding != NULL && !progress->started) {
-		bt_binding_pods_add(binding, pod->uid, cancel_binding, cycle);
-	}
-	struct bt_status status = progress->started && cycle->cancel_cause.length != 0
-		? bt_pre_bind_canceled(framework, cycle, &progress->pre_bind, cycle->cancel_cause)
-		: bt_run_pre_bind_from(framework, cycle, pod, result->slot, &progress->pre_bind);
-	progress->started = true;
-	if (status.code == BT_STATUS_WAIT || binding == NULL) {
-		return status;
-	}
-	if (bt_status_is_success(&status) && !bt_binding_pods_mark_prebound(binding, pod->uid)) {
-		status = bt_status_error_text(cycle->arena, cycle->cancel_cause);
-	}
-	bt_binding_pods_remove(binding, pod->uid);
-	return status;
-}
-
 /** Bind by an extender or by the Bind plugins. */
 static struct bt_status bind(struct bt_engine *engine, const struct bt_pod_info *pod,
 	const struct bt_schedule_result *result, struct bt_binding_progress *progress)
@@ -383,17 +352,21 @@ enum bt_binding_outcome bt_engine_bind(struct bt_engine *engine, const struct bt
 	const struct bt_status *pre_flights, struct bt_binding_progress *progress,
 	struct bt_schedule_result *result)
 {
+	struct bt_cycle_state *cycle = result->cycle;
 	struct bt_status status = *pre_flights;
-	result->cycle->wake_ns = INT64_MAX;
+	cycle->wake_ns = INT64_MAX;
 	if (progress->pre_bound) {
 		status = BT_STATUS_OK;
 	} else if (status.code == BT_STATUS_SKIP || status.code == BT_STATUS_SUCCESS) {
 		struct bt_profile_metrics *metrics = result->framework->metrics;
 		if (!progress->started) {
+			progress->started = true;
 			progress->step_started_ns = bt_profile_now(metrics);
 		}
-		status = status.code == BT_STATUS_SKIP ? BT_STATUS_OK
-						       : run_pre_bind(pod, result, progress);
+		status = status.code == BT_STATUS_SKIP
+			? BT_STATUS_OK
+			: bt_run_pre_bind_from(
+				  result->framework, cycle, pod, result->slot, &progress->pre_bind);
 		if (status.code != BT_STATUS_WAIT) {
 			progress->step_started_ns = bt_profile_point_ran(
 				metrics, BT_TIMED_PRE_BIND, status.code, progress->step_started_ns);
@@ -432,9 +405,6 @@ bool bt_engine_place(
 	enum bt_binding_outcome outcome =
 		bt_engine_bind(engine, pod, &pre_flights, &progress, result);
 	if (outcome == BT_BINDING_PENDING && !progress.pre_bound) {
-		if (result->framework->handle.binding_pods != NULL) {
-			bt_binding_pods_remove(result->framework->handle.binding_pods, pod->uid);
-		}
 		progress.pre_bound = true;
 		outcome = bt_engine_bind(engine, pod, &pre_flights, &progress, result);
 	}

@@ -237,7 +237,6 @@ int bt_scheduler_create(struct bt_config *config, const struct bt_engine_options
 		handle->binder = &scheduler->binder;
 		handle->pods = &scheduler->lister;
 		handle->waiting_pods = &scheduler->waiting;
-		handle->binding_pods = &scheduler->binding;
 		handle->preemption_writer =
 			writer->delete_pod != NULL ? &scheduler->preemption : NULL;
 		handle->services = &scheduler->services;
@@ -283,7 +282,6 @@ void bt_scheduler_destroy(struct bt_scheduler *scheduler)
 	bt_queue_destroy(scheduler->queue);
 	bt_engine_destroy(scheduler->engine);
 	bt_waiting_pods_finish(&scheduler->waiting);
-	bt_binding_pods_finish(&scheduler->binding);
 	bt_object_store_finish(&scheduler->pods);
 	bt_arena_finish(&scheduler->scratch);
 	for (uint32_t i = 0; i < scheduler->to_activate.count; i++) {

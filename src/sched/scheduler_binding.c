@@ -232,6 +232,19 @@ static int delete_pod(void *context, struct bt_preemption_ticket ticket,
 	return scheduler->writer.delete_pod(scheduler->writer.context, ticket, victim, err);
 }
 
+static bool cancel_pre_bind(void *context, struct bt_str uid, struct bt_str cause)
+{
+	struct bt_held_pod *held = find_binding(context, uid);
+	if (held == NULL || held->progress.pre_bound) {
+		return false;
+	}
+	if (held->cycle.cycle.cancel_cause.length == 0) {
+		held->cycle.cycle.cancel_cause = bt_arena_str(&held->cycle.arena, cause);
+		make_ready(held);
+	}
+	return true;
+}
+
 /**
  * Record the event of a preempted victim. The watch may have reported the victim's deletion before
  * the API answered.
@@ -259,6 +272,7 @@ void bt_scheduler_init_calls(struct bt_scheduler *scheduler)
 		.patch_condition = patch_condition,
 		.delete_pod = delete_pod,
 		.clear_nomination = clear_nomination,
+		.cancel_pre_bind = cancel_pre_bind,
 		.event = send_preempted,
 		.context = scheduler,
 	};
@@ -374,19 +388,9 @@ static void finish(struct bt_scheduler *scheduler, struct bt_queue_entry *entry,
 
 /** --- waiting bindings --- */
 
-static void cancel_held(void *context, struct bt_str cause)
-{
-	struct bt_held_pod *held = context;
-	held->cycle.cycle.cancel_cause = bt_arena_str(&held->cycle.arena, cause);
-	make_ready(held);
-}
-
 /** Hold the binding until an answer arrives, its wake-up time comes, or preemption cancels it. */
 static void set_wake_time(struct bt_scheduler *scheduler, struct bt_held_pod *held)
 {
-	if (!held->progress.pre_bound) {
-		bt_binding_pods_add(&scheduler->binding, held->entry->pod.uid, cancel_held, held);
-	}
 	held->wake_ns = held->cycle.cycle.wake_ns;
 	if (held->wake_ns < scheduler->next_wake_ns) {
 		scheduler->next_wake_ns = held->wake_ns;

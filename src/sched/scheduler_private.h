@@ -79,7 +79,6 @@ struct bt_scheduler {
 	struct bt_arena scratch;     /* memory of one event */
 	struct bt_change_gates change_gates;
 	struct bt_waiting_pods waiting;
-	struct bt_binding_pods binding;
 	BT_VEC(struct bt_held_pod *)
 	permitted; /* pods that wait on Permit, in the order of their attempts */
 	BT_HASH_TABLE(struct bt_held_pod *)

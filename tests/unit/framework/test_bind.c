@@ -167,11 +167,12 @@ START_TEST(test_pre_bind__waits)
 		bt_run_pre_bind_from(world.framework, &world.cycle, &world.pod, 0, &progress),
 		BT_STATUS_WAIT, "", "");
 	ck_assert_str_eq(fake_log(), "A.PreBind B.PreBind A.PreBind");
+	world.cycle.cancel_cause = BT_STR("preempted by DefaultPreemption");
 	FAKE_EXPECT(&world,
-		bt_pre_bind_canceled(world.framework, &world.cycle, &progress,
-			BT_STR("preempted by DefaultPreemption")),
+		bt_run_pre_bind_from(world.framework, &world.cycle, &world.pod, 0, &progress),
 		BT_STATUS_ERROR, "running PreBind plugin \"A\": preempted by DefaultPreemption",
 		"");
+	world.cycle.cancel_cause = BT_STR("");
 	fake_answer(&fakes[0], FAKE_PRE_BIND, BT_STATUS_SUCCESS, NULL);
 	FAKE_EXPECT(&world,
 		bt_run_pre_bind_from(world.framework, &world.cycle, &world.pod, 0, &progress),

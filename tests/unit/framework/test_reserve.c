@@ -245,41 +245,8 @@ START_TEST(test_waiting_pods__many)
 }
 END_TEST
 
-static void count_cancel(void *context, struct bt_str cause)
-{
-	++*(int *)context;
-	ck_assert(bt_str_equal_c(cause, "preempted by P"));
-}
-
-START_TEST(test_binding_pods__cancel_and_mark)
-{
-	struct bt_binding_pods binding;
-	int cancels = 0;
-
-	binding = (struct bt_binding_pods){0};
-	ck_assert(!bt_binding_pods_cancel(&binding, BT_STR("u"), BT_STR("preempted by P")));
-	bt_binding_pods_add(&binding, BT_STR("u"), count_cancel, &cancels);
-	bt_binding_pods_add(&binding, BT_STR("v"), count_cancel, &cancels);
-	ck_assert(bt_binding_pods_cancel(&binding, BT_STR("u"), BT_STR("preempted by P")));
-	ck_assert(bt_binding_pods_cancel(&binding, BT_STR("u"), BT_STR("preempted by P")));
-	ck_assert_int_eq(cancels, 1);
-	ck_assert(!bt_binding_pods_mark_prebound(&binding, BT_STR("u")));
-	ck_assert(bt_binding_pods_mark_prebound(&binding, BT_STR("v")));
-	ck_assert(!bt_binding_pods_cancel(&binding, BT_STR("v"), BT_STR("preempted by P")));
-	/* Add replaces an existing entry. */
-	bt_binding_pods_add(&binding, BT_STR("u"), NULL, NULL);
-	ck_assert(bt_binding_pods_mark_prebound(&binding, BT_STR("u")));
-	bt_binding_pods_remove(&binding, BT_STR("u"));
-	ck_assert(!bt_binding_pods_has(&binding, BT_STR("u")));
-	ck_assert(bt_binding_pods_has(&binding, BT_STR("v")));
-	bt_binding_pods_remove(&binding, BT_STR("u"));
-	bt_binding_pods_finish(&binding);
-}
-END_TEST
-
 BT_TEST_MAIN("reserve", test_reserve__edge_02_23_unreserve_all_backwards,
 	test_permit__edge_02_24_wait, test_permit__edge_02_25_rejection_drops_waits,
 	test_permit__edge_02_26_edge_09_29_longest_timeout,
 	test_waiting_pods__edge_02_27_first_decision_stays,
-	test_waiting_pods__preempt_remove_replace, test_waiting_pods__many,
-	test_binding_pods__cancel_and_mark)
+	test_waiting_pods__preempt_remove_replace, test_waiting_pods__many)

@@ -148,12 +148,10 @@ void preemption_init(struct preemption_fixture *fixture, const struct preemption
 	bt_nominator_init(&fixture->nominator, fixture->state);
 	create_framework(fixture, options);
 	bt_waiting_pods_init(&fixture->waiting);
-	fixture->binding = (struct bt_binding_pods){0};
 	fixture->lister = (struct bt_pod_lister){find_in_informer, fixture};
 	handle = &fixture->framework->handle;
 	handle->pods = &fixture->lister;
 	handle->waiting_pods = &fixture->waiting;
-	handle->binding_pods = &fixture->binding;
 	handle->verify = true;
 	fixture->evaluator = bt_default_preemption_evaluator(fixture->framework);
 	ck_assert_ptr_nonnull(fixture->evaluator);
@@ -172,7 +170,6 @@ void preemption_finish(struct preemption_fixture *fixture)
 {
 	end_cycle(fixture);
 	bt_waiting_pods_finish(&fixture->waiting);
-	bt_binding_pods_finish(&fixture->binding);
 	bt_framework_destroy(fixture->framework);
 	bt_nominator_finish(&fixture->nominator);
 	for (uint32_t i = 0; i < fixture->pods.count; i++) {

@@ -63,7 +63,7 @@ struct preemption_fixture {
 	struct bt_pod_lister lister;
 	/* Pods in Permit and PreBind. */
 	struct bt_waiting_pods waiting;
-	struct bt_binding_pods binding;
+	const char *in_pre_bind; /* uid of a pod whose binding can be canceled; NULL: none */
 	/* State of the writer. */
 	struct bt_preemption_writer writer;
 	struct preemption_failure failures[4];

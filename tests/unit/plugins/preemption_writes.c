@@ -90,10 +90,21 @@ static void activate(void *context, const struct bt_preemption_pod *pods, uint32
 	}
 }
 
+static bool cancel_pre_bind(void *context, struct bt_str uid, struct bt_str cause)
+{
+	struct preemption_fixture *fixture = context;
+
+	if (fixture->in_pre_bind == NULL || !bt_str_equal_c(uid, fixture->in_pre_bind)) {
+		return false;
+	}
+	note(fixture, bt_arena_printf(&fixture->arena, "cancel: %.*s", BT_STR_ARG(cause)).data);
+	return true;
+}
+
 void preemption_enable_writes(struct preemption_fixture *fixture)
 {
-	fixture->writer = (struct bt_preemption_writer){
-		patch_condition, delete_pod, clear_nomination, send_event, activate, fixture};
+	fixture->writer = (struct bt_preemption_writer){patch_condition, delete_pod,
+		clear_nomination, cancel_pre_bind, send_event, activate, fixture};
 	fixture->framework->handle.preemption_writer = &fixture->writer;
 }
 

@@ -229,14 +229,6 @@ static void wait_on_permit(struct preemption_fixture *fixture, const char *pod)
 		preemption_pending(fixture, pod), &wait, 1, 0);
 }
 
-static void note_cause(void *context, struct bt_str cause)
-{
-	struct preemption_fixture *fixture = context;
-
-	bt_strbuf_printf(&fixture->log, "%scancel: %.*s", fixture->log.length != 0 ? "; " : "",
-		BT_STR_ARG(cause));
-}
-
 START_TEST(test_preemption__edge_08_43_edge_11b_48_victim_is_not_bound)
 {
 	static const char *const forms[] = {SYNC, NULL};
@@ -264,22 +256,16 @@ START_TEST(test_preemption__edge_08_43_edge_11b_48_victim_is_not_bound)
 		wait_on_permit(&fixture, "a:low");
 		bt_waiting_pod_allow(bt_waiting_pods_find(&fixture.waiting, BT_STR("uid-a")),
 			bt_framework_plugin_name(fixture.framework, 0));
-		bt_binding_pods_add(&fixture.binding, BT_STR("uid-a"), note_cause, &fixture);
+		fixture.in_pre_bind = "uid-a";
 		expect_success(&fixture, REMOVED("a"));
 		preemption_finish(&fixture);
 
 		init(&fixture, forms[i], "a:low,cpu=3");
-		bt_binding_pods_add(&fixture.binding, BT_STR("uid-a"), note_cause, &fixture);
+		fixture.in_pre_bind = "uid-a";
 		expect_success(&fixture,
 			"cancel: preempted by DefaultPreemption; event a " NOTE_IN_MEMORY);
-		/* A repeated cancel succeeds, too. */
-		expect_success(&fixture, "event a " NOTE_IN_MEMORY);
-		preemption_finish(&fixture);
-
 		/* PreBind has finished: the victim is removed through the API. */
-		init(&fixture, forms[i], "a:low,cpu=3");
-		bt_binding_pods_add(&fixture.binding, BT_STR("uid-a"), note_cause, &fixture);
-		ck_assert(bt_binding_pods_mark_prebound(&fixture.binding, BT_STR("uid-a")));
+		fixture.in_pre_bind = NULL;
 		expect_success(&fixture, REMOVED("a"));
 		preemption_finish(&fixture);
 	}

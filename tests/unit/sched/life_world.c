@@ -182,6 +182,16 @@ void life_init_writing(struct life *life, const char *gates, const char *config,
 	init(life, gates, config, scripts, script_count, NULL, NULL, writer);
 }
 
+bool life_cancel(struct life *life, const char *uid)
+{
+	const struct bt_preemption_writer *writer = bt_scheduler_engine(life->scheduler)
+							    ->profiles.frameworks.items[0]
+							    ->handle.preemption_writer;
+
+	return writer->cancel_pre_bind(
+		writer->context, bt_str_from(uid), BT_STR("preempted by DefaultPreemption"));
+}
+
 void life_finish(struct life *life)
 {
 	struct bt_strbuf reason = {0};

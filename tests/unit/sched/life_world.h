@@ -50,6 +50,11 @@ void life_init_counted(struct life *life, const char *gates, const char *config,
 void life_init_writing(struct life *life, const char *gates, const char *config,
 	struct script *const *scripts, uint32_t script_count,
 	const struct bt_scheduler_writer *writer);
+/**
+ * Cancels the binding of a pod in PreBind, as preemption does. Needs a writer with delete_pod.
+ * Returns false if the pod is not in PreBind.
+ */
+bool life_cancel(struct life *life, const char *uid);
 void life_finish(struct life *life);
 /** Returns the log since the last call. */
 const char *life_log(struct life *life);

@@ -16,10 +16,18 @@
 static struct script plugin_p;
 static struct life life;
 
+static int no_victim(BT_UNUSED void *context, BT_UNUSED struct bt_preemption_ticket ticket,
+	BT_UNUSED const struct bt_preemption_pod *victim, BT_UNUSED struct berth_error *err)
+{
+	ck_abort_msg("no pod is preempted");
+}
+
+static const struct bt_scheduler_writer writer = {.delete_pod = no_victim};
+
 static void init(void)
 {
 	plugin_p = script_make("P", ROLES, SCRIPT_PLAIN);
-	life_init(&life, "P", (struct script *[]){&plugin_p}, 1);
+	life_init_writing(&life, "", "P", (struct script *[]){&plugin_p}, 1, &writer);
 	life_node(&life, "n1", "");
 }
 
@@ -124,8 +132,7 @@ END_TEST
 
 static void expect_not_in_pre_bind(struct life *in)
 {
-	(void)in;
-	ck_assert(!bt_binding_pods_has(handle()->binding_pods, BT_STR("uid-p")));
+	ck_assert(!life_cancel(in, "uid-p"));
 }
 
 START_TEST(test_scheduler__edge_03_27_nothing_to_do_before_bind)
@@ -141,41 +148,23 @@ START_TEST(test_scheduler__edge_03_27_nothing_to_do_before_bind)
 }
 END_TEST
 
-static struct bt_status canceled_pre_bind(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
-	const struct bt_pod_info *pod, uint32_t slot)
-{
-	(void)plugin;
-	(void)slot;
-	ck_assert(bt_binding_pods_cancel(
-		handle()->binding_pods, pod->uid, BT_STR("preempted by DefaultPreemption")));
-	return bt_status_error_text(cycle->arena, BT_STR("binding volumes: context canceled"));
-}
-
-/* Ignores the cancellation, like a plugin that has already finished. */
-static struct bt_status unaware_pre_bind(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
-	const struct bt_pod_info *pod, uint32_t slot)
-{
-	(void)canceled_pre_bind(plugin, cycle, pod, slot);
-	return BT_STATUS_OK;
-}
-
 START_TEST(test_scheduler__edge_03_28_pre_bind_canceled)
 {
 	init();
-	plugin_p.fake.ops.pre_bind = canceled_pre_bind;
+	fake_answer(&plugin_p.fake, FAKE_PRE_BIND, BT_STATUS_WAIT, NULL);
 	life_pod(&life, "p", "", "");
-	expect_failed(life_schedule(&life), "SchedulerError",
+	ck_assert_int_eq(life_schedule(&life).outcome, BT_ATTEMPT_WAITING);
+	ck_assert(life_cancel(&life, "uid-p"));
+	ck_assert(life_cancel(&life, "uid-p")); /* a repeated cancel succeeds, too */
+	/* The plugin could finish now, but is not called again. */
+	fake_answer(&plugin_p.fake, FAKE_PRE_BIND, BT_STATUS_SUCCESS, NULL);
+	expect_failed(life_finish_waiting(&life), "SchedulerError",
 		"running PreBind plugin \"P\": preempted by DefaultPreemption");
+	ck_assert_uint_eq(plugin_p.fake.calls[FAKE_PRE_BIND], 1);
 	ck_assert_str_eq(life_place(&life, "p"), "error");
 	ck_assert_str_eq(life_rejectors(&life, "p", false), "");
-	ck_assert(!bt_binding_pods_has(handle()->binding_pods, BT_STR("uid-p")));
-	life_finish(&life);
-
-	init();
-	plugin_p.fake.ops.pre_bind = unaware_pre_bind;
-	life_pod(&life, "p", "", "");
-	expect_failed(life_schedule(&life), "SchedulerError", "preempted by DefaultPreemption");
 	ck_assert_uint_eq(life_pod_count(&life), 0);
+	ck_assert(!life_cancel(&life, "uid-p"));
 	life_finish(&life);
 }
 END_TEST

@@ -17,11 +17,19 @@
 static struct script plugin_p;
 static struct life life;
 
+static int no_victim(BT_UNUSED void *context, BT_UNUSED struct bt_preemption_ticket ticket,
+	BT_UNUSED const struct bt_preemption_pod *victim, BT_UNUSED struct berth_error *err)
+{
+	ck_abort_msg("no pod is preempted");
+}
+
+static const struct bt_scheduler_writer writer = {.delete_pod = no_victim};
+
 static void init(void)
 {
 	plugin_p = script_make("P", ROLES, SCRIPT_PLAIN);
 	fake_answer(&plugin_p.fake, FAKE_PRE_FLIGHT, BT_STATUS_SKIP, NULL);
-	life_init(&life, "P", (struct script *[]){&plugin_p}, 1);
+	life_init_writing(&life, "", "P", (struct script *[]){&plugin_p}, 1, &writer);
 	life_node(&life, "n1", "");
 }
 
@@ -134,7 +142,6 @@ START_TEST(test_scheduler__pre_bind_waits_by_the_clock)
 	plugin_p.fake.timeout_ns = 0;
 	(void)start("p");
 	ck_assert_str_eq(life_log(&life), "patch p nominated=n1\n");
-	ck_assert(bt_binding_pods_has(handle()->binding_pods, BT_STR("uid-p")));
 	/* The plugin gave no wake time, so the plugin is called again only after an answer. */
 	ck_assert_int_eq(life_finish_waiting(&life).outcome, BT_ATTEMPT_IDLE);
 	ck_assert_uint_eq(plugin_p.fake.calls[FAKE_PRE_BIND], 1);
@@ -144,7 +151,7 @@ START_TEST(test_scheduler__pre_bind_waits_by_the_clock)
 	fake_answer(&plugin_p.fake, FAKE_PRE_BIND, BT_STATUS_SUCCESS, NULL);
 	answer("uid-p");
 	ck_assert_int_eq(life_finish_waiting(&life).outcome, BT_ATTEMPT_BOUND);
-	ck_assert(!bt_binding_pods_has(handle()->binding_pods, BT_STR("uid-p")));
+	ck_assert(!life_cancel(&life, "uid-p"));
 	ck_assert_str_eq(life_log(&life), BOUND("p"));
 	life_finish(&life);
 }
@@ -161,11 +168,9 @@ START_TEST(test_scheduler__pre_bind_is_stopped)
 	fake_answer(&plugin_p.fake, FAKE_PRE_FLIGHT, BT_STATUS_SKIP, NULL);
 	(void)start("q");
 	(void)life_log(&life);
-	ck_assert(bt_binding_pods_cancel(
-		handle()->binding_pods, BT_STR("uid-p"), BT_STR("preempted by DefaultPreemption")));
+	ck_assert(life_cancel(&life, "uid-p"));
 	/* The binding of q is already sent and cannot be cancelled. */
-	ck_assert(!bt_binding_pods_cancel(
-		handle()->binding_pods, BT_STR("uid-q"), BT_STR("preempted by DefaultPreemption")));
+	ck_assert(!life_cancel(&life, "uid-q"));
 	struct bt_attempt attempt = life_finish_waiting(&life);
 	ck_assert_int_eq(attempt.outcome, BT_ATTEMPT_FAILED);
 	ck_assert_str_eq(attempt.name.data, "p");
