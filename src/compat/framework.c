@@ -332,22 +332,18 @@ struct berth_status berth_framework_run_pre_filter_plugins(struct berth_framewor
 	return outcome.status;
 }
 
-/** Runs AddPod or RemovePod with the pod `other`. */
-static struct bt_status run_extension(
-	struct bt_status (*run)(struct bt_framework *framework, struct bt_cycle_state *cycle,
-		const struct bt_pod_info *pod, const struct bt_pod_info *other,
-		const struct bt_node_info *node),
-	struct berth_framework *framework, struct berth_cycle_state *state,
-	const struct berth_pod_info *pod, const struct berth_pod_info *other,
-	const struct berth_node_info *node)
+/** Runs AddPod (step 1) or RemovePod (step -1) with the pod `other`. */
+static struct bt_status run_extension(struct berth_framework *framework,
+	struct berth_cycle_state *state, const struct berth_pod_info *pod,
+	const struct berth_pod_info *other, const struct berth_node_info *node, int64_t step)
 {
 	struct bt_framework *inside = bt_framework_of(framework);
 	struct bt_cycle_state *cycle = bt_lib_adopt_cycle(inside, state);
 	struct bt_status foreign = check_node(inside, bt_const_node_info_of(node), cycle->arena);
 
 	return bt_status_is_success(&foreign)
-		? run(inside, cycle, bt_const_pod_info_of(pod), bt_const_pod_info_of(other),
-			  bt_const_node_info_of(node))
+		? bt_run_pre_filter_change_pod(inside, cycle, bt_const_pod_info_of(pod),
+			  bt_const_pod_info_of(other), bt_const_node_info_of(node), step)
 		: foreign;
 }
 
@@ -356,8 +352,7 @@ struct berth_status berth_framework_run_pre_filter_extension_add_pod(
 	const struct berth_pod_info *pod_to_schedule, const struct berth_pod_info *pod_to_add,
 	const struct berth_node_info *node)
 {
-	return run_extension(
-		bt_run_pre_filter_add_pod, framework, state, pod_to_schedule, pod_to_add, node);
+	return run_extension(framework, state, pod_to_schedule, pod_to_add, node, 1);
 }
 
 struct berth_status berth_framework_run_pre_filter_extension_remove_pod(
@@ -365,8 +360,7 @@ struct berth_status berth_framework_run_pre_filter_extension_remove_pod(
 	const struct berth_pod_info *pod_to_schedule, const struct berth_pod_info *pod_to_remove,
 	const struct berth_node_info *node)
 {
-	return run_extension(bt_run_pre_filter_remove_pod, framework, state, pod_to_schedule,
-		pod_to_remove, node);
+	return run_extension(framework, state, pod_to_schedule, pod_to_remove, node, -1);
 }
 
 /** The statuses of the filters that reject a node. all: continue after the first rejection. */

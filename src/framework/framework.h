@@ -139,12 +139,10 @@ int bt_status_code_precedence(uint8_t code);
 
 struct bt_pre_filter_outcome bt_run_pre_filter(struct bt_framework *framework,
 	struct bt_cycle_state *cycle, const struct bt_pod_info *pod);
-struct bt_status bt_run_pre_filter_add_pod(struct bt_framework *framework,
+/** Runs AddPod (step 1) or RemovePod (step -1) of the PreFilter plugins. */
+struct bt_status bt_run_pre_filter_change_pod(struct bt_framework *framework,
 	struct bt_cycle_state *cycle, const struct bt_pod_info *pod_to_schedule,
-	const struct bt_pod_info *pod_to_add, const struct bt_node_info *node);
-struct bt_status bt_run_pre_filter_remove_pod(struct bt_framework *framework,
-	struct bt_cycle_state *cycle, const struct bt_pod_info *pod_to_schedule,
-	const struct bt_pod_info *pod_to_remove, const struct bt_node_info *node);
+	const struct bt_pod_info *other, const struct bt_node_info *node, int64_t step);
 struct bt_status bt_run_filter(struct bt_framework *framework, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, const struct bt_node_info *node);
 /**

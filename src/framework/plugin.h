@@ -714,15 +714,16 @@ struct bt_plugin_ops {
 	 */
 	struct bt_status (*pre_filter)(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 		const struct bt_pod_info *pod, struct bt_pre_filter_result *out_result);
-	struct bt_status (*pre_filter_add_pod)(struct bt_plugin *plugin,
-		struct bt_cycle_state *cycle, const struct bt_pod_info *pod_to_schedule,
-		const struct bt_pod_info *pod_to_add, const struct bt_node_info *node);
-	struct bt_status (*pre_filter_remove_pod)(struct bt_plugin *plugin,
-		struct bt_cycle_state *cycle, const struct bt_pod_info *pod_to_schedule,
-		const struct bt_pod_info *pod_to_remove, const struct bt_node_info *node);
 	/**
-	 * Copies the plugin's pre-filter data, so that pre_filter_add_pod and pre_filter_remove_pod
-	 * can change the copy. NULL: these two functions never change the data.
+	 * AddPod (step 1) and RemovePod (step -1): a what-if run adds the other pod to the node, or
+	 * removes the other pod.
+	 */
+	struct bt_status (*pre_filter_change_pod)(struct bt_plugin *plugin,
+		struct bt_cycle_state *cycle, const struct bt_pod_info *pod_to_schedule,
+		const struct bt_pod_info *other, const struct bt_node_info *node, int64_t step);
+	/**
+	 * Copies the plugin's pre-filter data, so that pre_filter_change_pod can change the copy.
+	 * NULL: pre_filter_change_pod never changes the data.
 	 */
 	void *(*clone_pre_filter_data)(const void *data, struct bt_arena *arena);
 	/** Returns Success, a rejection or Error. Reads only the node passed in. */

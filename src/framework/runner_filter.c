@@ -173,52 +173,33 @@ struct bt_pre_filter_outcome bt_run_pre_filter(
 	return progress.outcome;
 }
 
-/** Runs AddPod or RemovePod of the PreFilter plugins. */
-static struct bt_status run_pre_filter_extension(struct bt_framework *framework,
+struct bt_status bt_run_pre_filter_change_pod(struct bt_framework *framework,
 	struct bt_cycle_state *cycle, const struct bt_pod_info *pod_to_schedule,
-	const struct bt_pod_info *other, const struct bt_node_info *node, bool is_removal)
+	const struct bt_pod_info *other, const struct bt_node_info *node, int64_t step)
 {
 	const struct bt_framework_point *point = &framework->points[BT_POINT_PRE_FILTER];
 
 	for (uint32_t i = 0; i < point->entries.count; i++) {
 		struct bt_plugin *plugin = point->entries.items[i].plugin;
-		struct bt_status (*run)(struct bt_plugin * plugin, struct bt_cycle_state * cycle,
-			const struct bt_pod_info *pod_to_schedule, const struct bt_pod_info *other,
-			const struct bt_node_info *node) = is_removal
-			? plugin->ops->pre_filter_remove_pod
-			: plugin->ops->pre_filter_add_pod;
 
-		if (run == NULL || bt_plugin_set_has(&cycle->skip_filter, plugin->index)) {
+		if (plugin->ops->pre_filter_change_pod == NULL ||
+			bt_plugin_set_has(&cycle->skip_filter, plugin->index)) {
 			continue;
 		}
 		int64_t started_ns = bt_runner_plugin_starts(framework, cycle);
-		struct bt_status status = run(plugin, cycle, pod_to_schedule, other, node);
+		struct bt_status status = plugin->ops->pre_filter_change_pod(
+			plugin, cycle, pod_to_schedule, other, node, step);
 		bt_runner_plugin_ran(framework, plugin,
-			is_removal ? BT_TIMED_PRE_FILTER_REMOVE_POD : BT_TIMED_PRE_FILTER_ADD_POD,
+			step > 0 ? BT_TIMED_PRE_FILTER_ADD_POD : BT_TIMED_PRE_FILTER_REMOVE_POD,
 			&status, started_ns);
 		if (!bt_status_is_success(&status)) {
 			return bt_runner_wrap(cycle->arena,
-				is_removal ? "running RemovePod on PreFilter plugin "
-					   : "running AddPod on PreFilter plugin ",
+				step > 0 ? "running AddPod on PreFilter plugin "
+					 : "running RemovePod on PreFilter plugin ",
 				plugin, ": ", &status);
 		}
 	}
 	return BT_STATUS_OK;
-}
-
-struct bt_status bt_run_pre_filter_add_pod(struct bt_framework *framework,
-	struct bt_cycle_state *cycle, const struct bt_pod_info *pod_to_schedule,
-	const struct bt_pod_info *pod_to_add, const struct bt_node_info *node)
-{
-	return run_pre_filter_extension(framework, cycle, pod_to_schedule, pod_to_add, node, false);
-}
-
-struct bt_status bt_run_pre_filter_remove_pod(struct bt_framework *framework,
-	struct bt_cycle_state *cycle, const struct bt_pod_info *pod_to_schedule,
-	const struct bt_pod_info *pod_to_remove, const struct bt_node_info *node)
-{
-	return run_pre_filter_extension(
-		framework, cycle, pod_to_schedule, pod_to_remove, node, true);
 }
 
 /** Interprets a filter's status that is not Success, as RunFilter does. Spec 02 section 5.3. */
@@ -373,8 +354,8 @@ void bt_add_nominated_pods(struct bt_framework *framework, const struct bt_cycle
 			view->added = true;
 		}
 		bt_node_info_add_pod(&view->node, cycle->arena, nominated);
-		view->status = bt_run_pre_filter_add_pod(
-			framework, &view->cycle, pod, nominated, &view->node);
+		view->status = bt_run_pre_filter_change_pod(
+			framework, &view->cycle, pod, nominated, &view->node, 1);
 	}
 }
 

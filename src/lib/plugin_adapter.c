@@ -72,27 +72,22 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 	return checked_status(adapted, status, cycle->arena);
 }
 
-static struct bt_status pre_filter_add_pod(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
-	const struct bt_pod_info *pod_to_schedule, const struct bt_pod_info *pod_to_add,
-	const struct bt_node_info *node)
-{
-	struct adapted *adapted = adapted_of(plugin);
-	struct bt_status status = adapted->outside.pre_filter_extensions->add_pod(adapted->plugin,
-		berth_cycle_state_of(cycle), berth_const_pod_info_of(pod_to_schedule),
-		berth_const_pod_info_of(pod_to_add), berth_const_node_info_of(node));
-
-	return checked_status(adapted, status, cycle->arena);
-}
-
-static struct bt_status pre_filter_remove_pod(struct bt_plugin *plugin,
+static struct bt_status pre_filter_change_pod(struct bt_plugin *plugin,
 	struct bt_cycle_state *cycle, const struct bt_pod_info *pod_to_schedule,
-	const struct bt_pod_info *pod_to_remove, const struct bt_node_info *node)
+	const struct bt_pod_info *other, const struct bt_node_info *node, int64_t step)
 {
 	struct adapted *adapted = adapted_of(plugin);
-	struct bt_status status =
-		adapted->outside.pre_filter_extensions->remove_pod(adapted->plugin,
-			berth_cycle_state_of(cycle), berth_const_pod_info_of(pod_to_schedule),
-			berth_const_pod_info_of(pod_to_remove), berth_const_node_info_of(node));
+	const struct berth_pre_filter_extensions *extensions =
+		adapted->outside.pre_filter_extensions;
+	struct berth_status (*change)(struct berth_plugin * plugin,
+		struct berth_cycle_state * state, const struct berth_pod_info *pod_to_schedule,
+		const struct berth_pod_info *other, const struct berth_node_info *node) =
+		step > 0 ? extensions->add_pod : extensions->remove_pod;
+	struct bt_status status = change != NULL
+		? change(adapted->plugin, berth_cycle_state_of(cycle),
+			  berth_const_pod_info_of(pod_to_schedule), berth_const_pod_info_of(other),
+			  berth_const_node_info_of(node))
+		: BT_STATUS_OK;
 
 	return checked_status(adapted, status, cycle->arena);
 }
@@ -545,14 +540,8 @@ static void fill_slots(struct adapted *adapted)
 
 #define FILL(slot, function) (inside->slot = outside->slot != NULL ? (function) : NULL)
 	FILL(pre_filter, pre_filter);
-	if (outside->pre_filter_extensions != NULL) {
-		if (outside->pre_filter_extensions->add_pod != NULL) {
-			inside->pre_filter_add_pod = pre_filter_add_pod;
-		}
-		if (outside->pre_filter_extensions->remove_pod != NULL) {
-			inside->pre_filter_remove_pod = pre_filter_remove_pod;
-		}
-	}
+	inside->pre_filter_change_pod =
+		outside->pre_filter_extensions != NULL ? pre_filter_change_pod : NULL;
 	FILL(filter, filter);
 	FILL(post_filter, post_filter);
 	FILL(pre_score, pre_score);

@@ -549,9 +549,9 @@ static void *clone_pre_filter_data(const void *data, struct bt_arena *arena)
 	return copy;
 }
 
-static struct bt_status change_by_pod(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+static struct bt_status change_pod(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, const struct bt_pod_info *other,
-	const struct bt_node_info *node, int64_t delta)
+	const struct bt_node_info *node, int64_t step)
 {
 	struct bt_affinity_filter_data *data = cycle->pre_filter_data[plugin->index];
 
@@ -562,29 +562,15 @@ static struct bt_status change_by_pod(struct bt_plugin *plugin, struct bt_cycle_
 			.pod = pod,
 			.namespace_labels = data->namespace_labels,
 			.existing = &data->existing,
-			.fixed = {[BT_ANTI_AFFINITY_REQUIRED] = delta},
+			.fixed = {[BT_ANTI_AFFINITY_REQUIRED] = step},
 			.slot = node->slot,
 			.is_change = true,
 		};
 
 		count_existing(&counting, other);
-		count_pod(&counting, data, other, delta);
+		count_pod(&counting, data, other, step);
 	}
 	return BT_STATUS_OK;
-}
-
-static struct bt_status add_pod(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
-	const struct bt_pod_info *pod_to_schedule, const struct bt_pod_info *pod_to_add,
-	const struct bt_node_info *node)
-{
-	return change_by_pod(plugin, cycle, pod_to_schedule, pod_to_add, node, 1);
-}
-
-static struct bt_status remove_pod(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
-	const struct bt_pod_info *pod_to_schedule, const struct bt_pod_info *pod_to_remove,
-	const struct bt_node_info *node)
-{
-	return change_by_pod(plugin, cycle, pod_to_schedule, pod_to_remove, node, -1);
 }
 
 /** Whether the node is in a domain with a positive count. */
@@ -1371,8 +1357,7 @@ const struct bt_plugin_ops bt_inter_pod_affinity_plugin = {
 	.events = BT_EVENTS(events),
 	.sign = sign,
 	.pre_filter = pre_filter,
-	.pre_filter_add_pod = add_pod,
-	.pre_filter_remove_pod = remove_pod,
+	.pre_filter_change_pod = change_pod,
 	.clone_pre_filter_data = clone_pre_filter_data,
 	.filter = filter,
 	.pre_score = pre_score,

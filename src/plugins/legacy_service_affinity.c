@@ -123,30 +123,21 @@ static void *clone_pre_filter_data(const void *data, struct bt_arena *arena)
 	return copy;
 }
 
-static struct bt_status pre_filter_add_pod(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
-	const struct bt_pod_info *pod_to_schedule, const struct bt_pod_info *pod_to_add,
-	const struct bt_node_info *node)
+static struct bt_status change_pod(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod_to_schedule, const struct bt_pod_info *other,
+	const struct bt_node_info *node, int64_t step)
 {
 	struct pre_filter_data *data = cycle->pre_filter_data[plugin->index];
 
-	if (data != NULL && is_matching(pod_to_schedule, pod_to_add)) {
+	if (data != NULL && step > 0 && is_matching(pod_to_schedule, other)) {
 		struct matching_pod matching = {
-			pod_to_add->namespace_, pod_to_add->name, pod_to_add->uid, node->slot};
+			other->namespace_, other->name, other->uid, node->slot};
 
 		bt_arena_push(cycle->arena, data, matching);
 	}
-	return BT_STATUS_OK;
-}
-
-static struct bt_status pre_filter_remove_pod(struct bt_plugin *plugin,
-	struct bt_cycle_state *cycle, BT_UNUSED const struct bt_pod_info *pod_to_schedule,
-	const struct bt_pod_info *pod_to_remove, BT_UNUSED const struct bt_node_info *node)
-{
-	struct pre_filter_data *data = cycle->pre_filter_data[plugin->index];
-
-	for (uint32_t i = 0; data != NULL && i < data->count; i++) {
-		if (bt_str_equal(data->items[i].name, pod_to_remove->name) &&
-			bt_str_equal(data->items[i].namespace_, pod_to_remove->namespace_)) {
+	for (uint32_t i = 0; data != NULL && step < 0 && i < data->count; i++) {
+		if (bt_str_equal(data->items[i].name, other->name) &&
+			bt_str_equal(data->items[i].namespace_, other->namespace_)) {
 			bt_vec_remove_ordered(data, i);
 			break;
 		}
@@ -350,8 +341,7 @@ const struct bt_plugin_ops bt_legacy_service_affinity_plugin = {
 	.create = create,
 	.destroy = bt_legacy_destroy,
 	.pre_filter = pre_filter,
-	.pre_filter_add_pod = pre_filter_add_pod,
-	.pre_filter_remove_pod = pre_filter_remove_pod,
+	.pre_filter_change_pod = change_pod,
 	.clone_pre_filter_data = clone_pre_filter_data,
 	.filter = filter,
 	.pre_score = pre_score,

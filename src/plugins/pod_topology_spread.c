@@ -622,9 +622,9 @@ static void *clone_pre_filter_data(const void *data, struct bt_arena *arena)
  * this ignores deletion timestamps and does not treat empty selectors specially. Spec 06 section
  * 2.8.
  */
-static struct bt_status change_by_pod(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+static struct bt_status change_pod(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, const struct bt_pod_info *other,
-	const struct bt_node_info *node, int64_t delta)
+	const struct bt_node_info *node, int64_t step)
 {
 	struct bt_spread_filter_data *data = cycle->pre_filter_data[plugin->index];
 
@@ -639,24 +639,10 @@ static struct bt_status change_by_pod(struct bt_plugin *plugin, struct bt_cycle_
 			bt_spread_counts_node(&data->list, i, node->state, node->slot)) {
 			(void)bt_domain_changes_add(&data->changes, cycle->arena, i,
 				bt_topology_domain(constraint->column, node->slot),
-				delta); /* the previous sum is not needed */
+				step); /* the previous sum is not needed */
 		}
 	}
 	return BT_STATUS_OK;
-}
-
-static struct bt_status add_pod(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
-	const struct bt_pod_info *pod_to_schedule, const struct bt_pod_info *pod_to_add,
-	const struct bt_node_info *node)
-{
-	return change_by_pod(plugin, cycle, pod_to_schedule, pod_to_add, node, 1);
-}
-
-static struct bt_status remove_pod(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
-	const struct bt_pod_info *pod_to_schedule, const struct bt_pod_info *pod_to_remove,
-	const struct bt_node_info *node)
-{
-	return change_by_pod(plugin, cycle, pod_to_schedule, pod_to_remove, node, -1);
 }
 
 int64_t bt_spread_count_at(
@@ -1570,8 +1556,7 @@ const struct bt_plugin_ops bt_pod_topology_spread_plugin = {
 	.events = BT_EVENTS(events),
 	.sign = sign,
 	.pre_filter = pre_filter,
-	.pre_filter_add_pod = add_pod,
-	.pre_filter_remove_pod = remove_pod,
+	.pre_filter_change_pod = change_pod,
 	.clone_pre_filter_data = clone_pre_filter_data,
 	.filter = filter,
 	.pre_score = pre_score,

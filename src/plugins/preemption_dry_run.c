@@ -59,8 +59,7 @@ static void dry_run_init(struct dry_run *run, struct bt_evaluator *evaluator,
 	for (uint32_t i = 0; i < pre_filters->entries.count; i++) {
 		const struct bt_plugin *plugin = pre_filters->entries.items[i].plugin;
 
-		run->has_extensions |= (plugin->ops->pre_filter_add_pod != NULL ||
-					       plugin->ops->pre_filter_remove_pod != NULL) &&
+		run->has_extensions |= plugin->ops->pre_filter_change_pod != NULL &&
 			!bt_plugin_set_has(&cycle->skip_filter, plugin->index);
 	}
 	run->sums_only = !run->has_extensions;
@@ -101,20 +100,23 @@ static void dry_run_init(struct dry_run *run, struct bt_evaluator *evaluator,
 	run->has_nominations = framework->nominator != NULL && framework->nominator->count != 0;
 }
 
-static struct bt_status remove_pod(struct trial *trial, const struct bt_pod_info *pod)
+/** Remove the pod from the trial's node (step -1), or add the pod again (step 1). */
+static struct bt_status change_pod(struct trial *trial, const struct bt_pod_info *pod, int64_t step)
 {
 	struct dry_run *run = trial->run;
 	struct berth_error err = BERTH_ERROR_INIT;
 
 	if (trial->sums_only) {
-		bt_node_info_change_sums(&trial->node, run->cycle->arena, pod->shape, -1);
+		bt_node_info_change_sums(&trial->node, run->cycle->arena, pod->shape, step);
 		return BT_STATUS_OK;
 	}
-	if (bt_node_info_remove_pod(&trial->node, run->cycle->arena, pod, &err) < 0) {
+	if (step > 0) {
+		bt_node_info_add_pod(&trial->node, run->cycle->arena, pod);
+	} else if (bt_node_info_remove_pod(&trial->node, run->cycle->arena, pod, &err) < 0) {
 		return bt_status_from_error(run->cycle->arena, &err);
 	}
-	return run->has_extensions ? bt_run_pre_filter_remove_pod(run->framework, trial->cycle,
-					     run->pod, pod, &trial->node)
+	return run->has_extensions ? bt_run_pre_filter_change_pod(run->framework, trial->cycle,
+					     run->pod, pod, &trial->node, step)
 				   : BT_STATUS_OK;
 }
 
@@ -180,7 +182,7 @@ static struct bt_status try_node(struct trial *trial, struct bt_preemption_candi
 	struct bt_status status;
 
 	for (uint32_t i = 0; i < trial->pod_count; i++) {
-		status = remove_pod(trial, &trial->pods[i]);
+		status = change_pod(trial, &trial->pods[i], -1);
 		if (!bt_status_is_success(&status)) {
 			return status;
 		}
@@ -212,26 +214,15 @@ static struct bt_status try_node(struct trial *trial, struct bt_preemption_candi
 
 	for (uint32_t i = 0; i < trial->pod_count; i++) {
 		const struct bt_pod_info *pod = &trial->pods[trial->order[i]];
-		struct dry_run *run = trial->run;
 
-		if (trial->sums_only) {
-			bt_node_info_change_sums(&trial->node, run->cycle->arena, pod->shape, 1);
-			status = BT_STATUS_OK;
-		} else {
-			bt_node_info_add_pod(&trial->node, run->cycle->arena, pod);
-			status = run->has_extensions
-				? bt_run_pre_filter_add_pod(
-					  run->framework, trial->cycle, run->pod, pod, &trial->node)
-				: BT_STATUS_OK;
-		}
-
+		status = change_pod(trial, pod, 1);
 		if (!bt_status_is_success(&status)) {
 			return status;
 		}
 		if (still_fits(trial)) {
 			continue;
 		}
-		status = remove_pod(trial, pod);
+		status = change_pod(trial, pod, -1);
 		if (!bt_status_is_success(&status)) {
 			return status;
 		}

@@ -230,8 +230,9 @@ static struct bt_status state_missing(struct bt_arena *arena)
  * quirks, spec 07b section 2.3: namespaces are not compared, and each volume of the other pod
  * counts.
  */
-static struct bt_status count_pod(const struct bt_plugin *plugin, struct bt_cycle_state *cycle,
-	const struct bt_pod_info *other, int64_t step)
+static struct bt_status change_pod(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	BT_UNUSED const struct bt_pod_info *pod_to_schedule, const struct bt_pod_info *other,
+	BT_UNUSED const struct bt_node_info *node, int64_t step)
 {
 	struct restrictions_data *data = cycle->pre_filter_data[plugin->index];
 	const struct bt_pod_spec *spec = bt_plugin_pod_spec(other);
@@ -248,20 +249,6 @@ static struct bt_status count_pod(const struct bt_plugin *plugin, struct bt_cycl
 		}
 	}
 	return BT_STATUS_OK;
-}
-
-static struct bt_status add_pod(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
-	BT_UNUSED const struct bt_pod_info *pod_to_schedule, const struct bt_pod_info *pod_to_add,
-	BT_UNUSED const struct bt_node_info *node)
-{
-	return count_pod(plugin, cycle, pod_to_add, 1);
-}
-
-static struct bt_status remove_pod(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
-	BT_UNUSED const struct bt_pod_info *pod_to_schedule,
-	const struct bt_pod_info *pod_to_remove, BT_UNUSED const struct bt_node_info *node)
-{
-	return count_pod(plugin, cycle, pod_to_remove, -1);
 }
 
 static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
@@ -334,8 +321,7 @@ const struct bt_plugin_ops bt_volume_restrictions_plugin = {
 	.events = BT_EVENTS(events),
 	.sign = bt_sign_volume_plugin,
 	.pre_filter = pre_filter,
-	.pre_filter_add_pod = add_pod,
-	.pre_filter_remove_pod = remove_pod,
+	.pre_filter_change_pod = change_pod,
 	.clone_pre_filter_data = clone_pre_filter_data,
 	.filter = filter,
 };

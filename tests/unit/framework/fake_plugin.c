@@ -161,27 +161,17 @@ static void *clone_counter(const void *data, struct bt_arena *arena)
 	return copy;
 }
 
-static struct bt_status add_pod(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
-	const struct bt_pod_info *pod_to_schedule, const struct bt_pod_info *pod_to_add,
-	const struct bt_node_info *node)
+static struct bt_status change_pod(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod_to_schedule, const struct bt_pod_info *other,
+	const struct bt_node_info *node, int64_t step)
 {
 	(void)pod_to_schedule;
-	(void)pod_to_add;
+	(void)other;
 	(void)node;
-	if (cycle->pre_filter_data[plugin->index] != NULL) {
+	if (step > 0 && cycle->pre_filter_data[plugin->index] != NULL) {
 		++*(uint32_t *)cycle->pre_filter_data[plugin->index];
 	}
-	return answer(fake_of(plugin), FAKE_ADD_POD, cycle->arena);
-}
-
-static struct bt_status remove_pod(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
-	const struct bt_pod_info *pod_to_schedule, const struct bt_pod_info *pod_to_remove,
-	const struct bt_node_info *node)
-{
-	(void)pod_to_schedule;
-	(void)pod_to_remove;
-	(void)node;
-	return answer(fake_of(plugin), FAKE_REMOVE_POD, cycle->arena);
+	return answer(fake_of(plugin), step > 0 ? FAKE_ADD_POD : FAKE_REMOVE_POD, cycle->arena);
 }
 
 static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
@@ -358,8 +348,7 @@ struct fake fake_plugin(const char *name, uint32_t roles)
 				    .clone_pre_filter_data = clone_counter}};
 
 	GIVE_ROLE(&fake, roles, FAKE_PRE_FILTER, pre_filter, pre_filter);
-	GIVE_ROLE(&fake, roles, FAKE_ADD_POD, pre_filter_add_pod, add_pod);
-	GIVE_ROLE(&fake, roles, FAKE_REMOVE_POD, pre_filter_remove_pod, remove_pod);
+	GIVE_ROLE(&fake, roles, FAKE_ADD_POD, pre_filter_change_pod, change_pod);
 	GIVE_ROLE(&fake, roles, FAKE_FILTER, filter, filter);
 	GIVE_ROLE(&fake, roles, FAKE_POST_FILTER, post_filter, post_filter);
 	GIVE_ROLE(&fake, roles, FAKE_PRE_SCORE, pre_score, pre_score);

@@ -248,7 +248,8 @@ START_TEST(test_pre_filter__extensions)
 	node = fake_world_node(&world, 0);
 	(void)bt_run_pre_filter(world.framework, &world.cycle, &world.pod);
 	FAKE_EXPECT(&world,
-		bt_run_pre_filter_add_pod(world.framework, &world.cycle, &world.pod, &other, &node),
+		bt_run_pre_filter_change_pod(
+			world.framework, &world.cycle, &world.pod, &other, &node, 1),
 		BT_STATUS_SUCCESS, "", "");
 	ck_assert_uint_eq(fakes[0].calls[FAKE_ADD_POD], 0);
 	ck_assert_uint_eq(fakes[2].calls[FAKE_ADD_POD], 1);
@@ -257,8 +258,8 @@ START_TEST(test_pre_filter__extensions)
 	 * section 5.2.
 	 */
 	FAKE_EXPECT(&world,
-		bt_run_pre_filter_remove_pod(
-			world.framework, &world.cycle, &world.pod, &other, &node),
+		bt_run_pre_filter_change_pod(
+			world.framework, &world.cycle, &world.pod, &other, &node, -1),
 		BT_STATUS_ERROR, "running RemovePod on PreFilter plugin \"C\": r", "");
 	fake_world_finish(&world);
 }

@@ -715,12 +715,12 @@ START_TEST(test_plugin__pre_filter_extensions_work_on_copies)
 	bt_node_info_init(&node, world.engine->state,
 		bt_state_snapshot_find(world.engine->state, BT_STR("n1")));
 	struct bt_status status =
-		bt_run_pre_filter_add_pod(world.framework, &clone, pod, pod, &node);
+		bt_run_pre_filter_change_pod(world.framework, &clone, pod, pod, &node, 1);
 
 	ck_assert(bt_status_is_success(&status));
 	ck_assert_int_eq(data_of((const struct berth_cycle_state *)(const void *)&clone)->pods, 1);
 	ck_assert_int_eq(data_of((const struct berth_cycle_state *)(const void *)&cycle)->pods, 0);
-	status = bt_run_pre_filter_remove_pod(world.framework, &clone, pod, pod, &node);
+	status = bt_run_pre_filter_change_pod(world.framework, &clone, pod, pod, &node, -1);
 	ck_assert(bt_status_is_success(&status));
 	ck_assert_int_eq(data_of((const struct berth_cycle_state *)(const void *)&clone)->pods, 0);
 	bt_cycle_state_finish(&clone);

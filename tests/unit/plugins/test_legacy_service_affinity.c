@@ -184,13 +184,13 @@ START_TEST(test_service_affinity__what_if)
 	ck_assert_str_eq(fixture_status_text(&fixture, status), REJECTED);
 
 	/* The pod is removed from the data as well, and a new pod is added on n2. */
-	(void)ops->pre_filter_remove_pod(fixture.plugin, &cycle, pod, &victim, &n1);
+	(void)ops->pre_filter_change_pod(fixture.plugin, &cycle, pod, &victim, &n1, -1);
 	status = ops->filter(fixture.plugin, &cycle, pod, &n2);
 	ck_assert_str_eq(fixture_status_text(&fixture, status), "Success");
 	added = fixture_pending(&fixture, WEB);
-	(void)ops->pre_filter_add_pod(fixture.plugin, &cycle, pod, added, &n2);
-	(void)ops->pre_filter_add_pod(
-		fixture.plugin, &cycle, pod, fixture_pending(&fixture, "{}"), &n1);
+	(void)ops->pre_filter_change_pod(fixture.plugin, &cycle, pod, added, &n2, 1);
+	(void)ops->pre_filter_change_pod(
+		fixture.plugin, &cycle, pod, fixture_pending(&fixture, "{}"), &n1, 1);
 	bt_node_info_add_pod(&n2, &fixture.arena, added);
 	status = ops->filter(fixture.plugin, &cycle, pod, &n2);
 	ck_assert_str_eq(fixture_status_text(&fixture, status), "Success");

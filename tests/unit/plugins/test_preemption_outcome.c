@@ -161,9 +161,9 @@ static struct bt_status accept_pod(BT_UNUSED struct bt_plugin *plugin,
 
 static struct bt_status refuse_removal(BT_UNUSED struct bt_plugin *plugin,
 	struct bt_cycle_state *cycle, BT_UNUSED const struct bt_pod_info *pod_to_schedule,
-	const struct bt_pod_info *pod_to_remove, BT_UNUSED const struct bt_node_info *node)
+	const struct bt_pod_info *other, BT_UNUSED const struct bt_node_info *node, int64_t step)
 {
-	if (bt_str_equal_c(pod_to_remove->name, "p")) {
+	if (step < 0 && bt_str_equal_c(other->name, "p")) {
 		return bt_status_error_text(cycle->arena, BT_STR("failed to remove pod: p"));
 	}
 	return BT_STATUS_OK;
@@ -187,7 +187,7 @@ static const struct bt_plugin_ops test_plugin = {
 	.create = create_refuser,
 	.destroy = destroy_refuser,
 	.pre_filter = accept_pod,
-	.pre_filter_remove_pod = refuse_removal,
+	.pre_filter_change_pod = refuse_removal,
 };
 
 static void init_refusing(struct preemption_fixture *fixture)

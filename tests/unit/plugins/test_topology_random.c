@@ -331,11 +331,8 @@ static void check_what_if(struct world *w, struct bt_plugin *plugin, const struc
 		bt_pod_info_from_record(w->f.state, row->pods.items[i % row->pods.count], &other);
 		struct answer *const answers[] = {walked, counted};
 		for (uint32_t k = 0; k < 2; k++) {
-			struct bt_status status = removes
-				? plugin->ops->pre_filter_remove_pod(
-					  plugin, &answers[k]->cycle, pod, &other, &node)
-				: plugin->ops->pre_filter_add_pod(
-					  plugin, &answers[k]->cycle, pod, &other, &node);
+			struct bt_status status = plugin->ops->pre_filter_change_pod(
+				plugin, &answers[k]->cycle, pod, &other, &node, removes ? -1 : 1);
 			ck_assert(bt_status_is_success(&status));
 		}
 		struct bt_status a = plugin->ops->filter(plugin, &walked->cycle, pod, &node);

@@ -291,15 +291,15 @@ static const char *filter_after(struct volume_cycle *cycle, const char *removed,
 	if (removed != NULL) {
 		ck_assert_str_eq(
 			fixture_status_text(fixture,
-				ops->pre_filter_remove_pod(fixture->plugin, &cycle->state,
-					cycle->pod, fixture_pending(fixture, removed), &node)),
+				ops->pre_filter_change_pod(fixture->plugin, &cycle->state,
+					cycle->pod, fixture_pending(fixture, removed), &node, -1)),
 			"Success");
 	}
 	if (added != NULL) {
 		ck_assert_str_eq(
 			fixture_status_text(fixture,
-				ops->pre_filter_add_pod(fixture->plugin, &cycle->state, cycle->pod,
-					fixture_pending(fixture, added), &node)),
+				ops->pre_filter_change_pod(fixture->plugin, &cycle->state,
+					cycle->pod, fixture_pending(fixture, added), &node, 1)),
 			"Success");
 	}
 	status = volume_cycle_filter(cycle, "n1");
@@ -542,8 +542,8 @@ START_TEST(test_volume_restrictions__state_missing)
 	volume_cycle_begin(&cycle, &fixture, POD(CLAIM("missing")));
 	ck_assert(!bt_shortcuts(fixture.plugin)->is_pure_for(fixture.plugin, cycle.pod));
 	ck_assert_str_eq(fixture_status_text(&fixture,
-				 fixture.plugin->ops->pre_filter_add_pod(
-					 fixture.plugin, &cycle.state, cycle.pod, cycle.pod, NULL)),
+				 fixture.plugin->ops->pre_filter_change_pod(fixture.plugin,
+					 &cycle.state, cycle.pod, cycle.pod, NULL, 1)),
 		"Error: cannot read \"PreFilterVolumeRestrictions\" from cycleState");
 	volume_cycle_end(&cycle);
 	fixture_finish(&fixture);

@@ -125,8 +125,8 @@ static void step(struct fixture *fixture, struct bt_cycle_state *cycle,
 	struct bt_status status;
 
 	bt_node_info_init(&node, fixture->state, fixture_slot(fixture, what->node));
-	status = (what->delta > 0 ? ops->pre_filter_add_pod : ops->pre_filter_remove_pod)(
-		fixture->plugin, cycle, pod, fixture_pending(fixture, what->pod), &node);
+	status = ops->pre_filter_change_pod(fixture->plugin, cycle, pod,
+		fixture_pending(fixture, what->pod), &node, what->delta);
 	ck_assert(bt_status_is_success(&status));
 }
 
