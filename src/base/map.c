@@ -188,3 +188,16 @@ bool bt_map_remove(struct bt_map *map, uint64_t hash, uint32_t value)
 	}
 	return true;
 }
+
+void bt_map_remove_swap(
+	struct bt_map *map, uint64_t hash, uint32_t at, uint64_t last_hash, uint32_t last)
+{
+	bool removed = bt_map_remove(map, hash, at);
+
+	BT_ASSERT(removed);
+	if (at != last) {
+		removed = bt_map_remove(map, last_hash, last);
+		BT_ASSERT(removed);
+		bt_map_insert(map, last_hash, at);
+	}
+}

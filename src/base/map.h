@@ -51,4 +51,10 @@ static inline uint32_t bt_map_value(const struct bt_map *map, uint32_t position)
 void bt_map_insert(struct bt_map *map, uint64_t hash, uint32_t value);
 /** Removes the entry with this hash and value; returns false when there is none. */
 bool bt_map_remove(struct bt_map *map, uint64_t hash, uint32_t value);
+/**
+ * For a map of the indexes of a vector: removes the index `at`, and replaces the index `last` of
+ * the last element by `at`, as bt_vec_remove_swap moves this element. Both must be in the map.
+ */
+void bt_map_remove_swap(
+	struct bt_map *map, uint64_t hash, uint32_t at, uint64_t last_hash, uint32_t last);
 #endif

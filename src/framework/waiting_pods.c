@@ -52,16 +52,9 @@ static void remove_at(struct bt_waiting_pods *waiting, uint32_t index)
 	uint32_t last = waiting->pods.count - 1;
 	struct bt_waiting_pod *pod = waiting->pods.items[index];
 
-	(void)bt_map_remove(&waiting->by_uid, bt_str_hash(uid_of(pod)), index);
-	if (index != last) {
-		/* The last entry moves into the gap, so update its index in the map. */
-		uint64_t hash = bt_str_hash(uid_of(waiting->pods.items[last]));
-
-		(void)bt_map_remove(&waiting->by_uid, hash, last);
-		waiting->pods.items[index] = waiting->pods.items[last];
-		bt_map_insert(&waiting->by_uid, hash, index);
-	}
-	waiting->pods.count--;
+	bt_map_remove_swap(&waiting->by_uid, bt_str_hash(uid_of(pod)), index,
+		bt_str_hash(uid_of(waiting->pods.items[last])), last);
+	bt_vec_remove_swap(&waiting->pods, index);
 	waiting->decided_count -= pod->has_result;
 	if (pod->is_decided != NULL) {
 		*pod->is_decided = true;

@@ -44,14 +44,10 @@ static void remove_at(struct bt_assume_cache *cache, uint32_t index)
 {
 	uint32_t last = cache->assumed.count - 1;
 
-	(void)bt_map_remove(&cache->map, cache->assumed.items[index].hash, index);
+	bt_map_remove_swap(&cache->map, cache->assumed.items[index].hash, index,
+		cache->assumed.items[last].hash, last);
 	bt_object_release(cache->assumed.items[index].object);
-	if (index != last) {
-		(void)bt_map_remove(&cache->map, cache->assumed.items[last].hash, last);
-		cache->assumed.items[index] = cache->assumed.items[last];
-		bt_map_insert(&cache->map, cache->assumed.items[index].hash, index);
-	}
-	cache->assumed.count--;
+	bt_vec_remove_swap(&cache->assumed, index);
 }
 
 const void *bt_assume_cache_find_api(

@@ -360,21 +360,14 @@ static void end_task(struct bt_preemption_task *task)
 	struct bt_preemption_executor *executor = task->eviction.executor;
 
 	forget_pending_victim(task, true);
-	/* Move the last task to the place of the ended task. */
 	uint32_t index = find_task(executor, task->serial);
 	uint32_t last = executor->tasks.count - 1;
-	struct bt_preemption_task *moved = executor->tasks.items[last];
+	const struct bt_preemption_task *moved = executor->tasks.items[last];
 
-	(void)bt_map_remove(&executor->by_uid, task->uid_hash, index);
-	(void)bt_map_remove(&executor->by_serial, serial_hash(task->serial), index);
-	if (index != last) {
-		(void)bt_map_remove(&executor->by_uid, moved->uid_hash, last);
-		(void)bt_map_remove(&executor->by_serial, serial_hash(moved->serial), last);
-		executor->tasks.items[index] = moved;
-		bt_map_insert(&executor->by_uid, moved->uid_hash, index);
-		bt_map_insert(&executor->by_serial, serial_hash(moved->serial), index);
-	}
-	executor->tasks.count--;
+	bt_map_remove_swap(&executor->by_uid, task->uid_hash, index, moved->uid_hash, last);
+	bt_map_remove_swap(&executor->by_serial, serial_hash(task->serial), index,
+		serial_hash(moved->serial), last);
+	bt_vec_remove_swap(&executor->tasks, index);
 	if (task->failed || task->clearing_failed) {
 		/* The preemption failed, so the preemptor need not wait for victims. */
 		const struct bt_preemptor *preemptor = &task->eviction.preemptor;

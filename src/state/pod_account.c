@@ -22,19 +22,18 @@ static struct bt_str state_claim_key(
 
 void bt_used_claims_finish(struct bt_state *state)
 {
-	for (uint32_t i = 0; i < state->used_claim_counts.count; i++) {
-		bt_symbol_unref(&state->symbols, state->used_claim_counts.items[i].claim);
+	for (uint32_t i = 0; i < state->used_claims.count; i++) {
+		if (state->used_claims.items[i].count != 0) {
+			bt_symbol_unref(&state->symbols, state->used_claims.items[i].claim);
+		}
 	}
-	bt_vec_finish(&state->used_claim_counts);
-	bt_map_finish(&state->used_claims);
+	bt_hash_table_finish(&state->used_claims);
 }
 
 static uint32_t find_used(const struct bt_state *state, bt_sym claim)
 {
-	uint64_t hash = bt_sym_hash(claim);
-
-	BT_MAP_EACH (&state->used_claims, hash, index) {
-		if (bt_sym_equal(state->used_claim_counts.items[index].claim, claim)) {
+	BT_MAP_EACH (&state->used_claims.map, bt_sym_hash(claim), index) {
+		if (bt_sym_equal(state->used_claims.items[index].claim, claim)) {
 			return index;
 		}
 	}
@@ -44,39 +43,24 @@ static uint32_t find_used(const struct bt_state *state, bt_sym claim)
 void bt_used_claims_add(struct bt_state *state, bt_sym claim)
 {
 	uint32_t index = find_used(state, claim);
-	struct bt_claim_ref used;
 
 	if (index != UINT32_MAX) {
-		state->used_claim_counts.items[index].count++;
+		state->used_claims.items[index].count++;
 		return;
 	}
-	used = (struct bt_claim_ref){bt_symbol_ref(&state->symbols, claim), 1};
-	bt_vec_push(&state->used_claim_counts, used);
-	bt_map_insert(&state->used_claims, bt_sym_hash(claim), state->used_claim_counts.count - 1);
+	struct bt_claim_ref used = {bt_symbol_ref(&state->symbols, claim), 1};
+	bt_hash_table_add(&state->used_claims, bt_sym_hash(claim), used, index);
 }
 
 void bt_used_claims_remove(struct bt_state *state, bt_sym claim)
 {
 	uint32_t index = find_used(state, claim);
-	uint32_t last = state->used_claim_counts.count - 1;
-	bool removed;
 
 	BT_ASSERT(index != UINT32_MAX);
-	if (--state->used_claim_counts.items[index].count != 0) {
-		return;
+	if (--state->used_claims.items[index].count == 0) {
+		bt_hash_table_remove(&state->used_claims, bt_sym_hash(claim), index);
+		bt_symbol_unref(&state->symbols, claim);
 	}
-	removed = bt_map_remove(&state->used_claims, bt_sym_hash(claim), index);
-	BT_ASSERT(removed);
-	if (index != last) {
-		/* Move the last counter into the gap. */
-		struct bt_claim_ref moved = state->used_claim_counts.items[last];
-		removed = bt_map_remove(&state->used_claims, bt_sym_hash(moved.claim), last);
-		BT_ASSERT(removed);
-		state->used_claim_counts.items[index] = moved;
-		bt_map_insert(&state->used_claims, bt_sym_hash(moved.claim), index);
-	}
-	state->used_claim_counts.count--;
-	bt_symbol_unref(&state->symbols, claim);
 }
 
 bool bt_state_is_claim_used(const struct bt_state *state, struct bt_str claim_key)

@@ -151,12 +151,8 @@ static void remove_member(
 	struct bt_group_member gone = *member;
 
 	count_member(members, member, -1);
-	(void)bt_map_remove(&members->by_uid, bt_sym_hash(gone.uid), at);
-	if (at != last) {
-		bt_sym moved = members->items.items[last].uid;
-		(void)bt_map_remove(&members->by_uid, bt_sym_hash(moved), last);
-		bt_map_insert(&members->by_uid, bt_sym_hash(moved), at);
-	}
+	bt_map_remove_swap(&members->by_uid, bt_sym_hash(gone.uid), at,
+		bt_sym_hash(members->items.items[last].uid), last);
 	bt_vec_remove_swap(&members->items, at);
 	bt_symbol_unref(&state->symbols, gone.uid);
 	bt_symbol_unref(&state->symbols, gone.name);

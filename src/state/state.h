@@ -217,9 +217,8 @@ struct bt_state {
 	/** dra/dra.h, from a higher layer; NULL: not used yet. */
 	struct bt_dra *dra;
 	void (*destroy_dra)(struct bt_dra *dra);
-	struct bt_map used_claims; /* claim symbol -> index in used_claim_counts */
 	/** Used claims, with the number of the snapshot's nodes whose pods use the claim. */
-	BT_VEC(struct bt_claim_ref) used_claim_counts;
+	BT_HASH_TABLE(struct bt_claim_ref) used_claims; /* by symbol; count 0: free */
 	int64_t next_generation;
 	uint32_t node_entry_count;   /* cache entries: real, imaginary and ghost nodes */
 	uint32_t affinity_pod_count; /* number of pods in all pods_with_affinity lists */

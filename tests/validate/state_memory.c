@@ -329,7 +329,8 @@ size_t bt_state_memory_bytes(const struct bt_state *state)
 	return bytes + vec_bytes(&state->pods.records) + vec_bytes(&state->pods.free_ids) +
 		map_bytes(&state->pods.by_uid) + map_bytes(&state->images.images.map) +
 		vec_bytes(&state->images.images) + vec_bytes(&state->images.images.free_ids) +
-		state->log.capacity * sizeof(struct bt_change) + map_bytes(&state->used_claims) +
-		vec_bytes(&state->used_claim_counts) + state->scratch.total_bytes +
+		state->log.capacity * sizeof(struct bt_change) +
+		map_bytes(&state->used_claims.map) + vec_bytes(&state->used_claims) +
+		vec_bytes(&state->used_claims.free_ids) + state->scratch.total_bytes +
 		state->text.capacity;
 }

@@ -261,8 +261,8 @@ static bool check_snapshot(const struct bt_state *state, struct bt_strbuf *reaso
 		check(positions[lists->affinity.items[i - 1]] < positions[lists->affinity.items[i]],
 			"affinity list at %u", i);
 	}
-	for (uint32_t i = 0; i < state->used_claim_counts.count; i++) {
-		counted += state->used_claim_counts.items[i].count;
+	for (uint32_t i = 0; i < state->used_claims.count; i++) {
+		counted += state->used_claims.items[i].count;
 	}
 	check(claims == counted, "%u claims used, counted %u", claims, counted);
 	return true;

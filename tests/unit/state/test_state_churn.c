@@ -198,7 +198,7 @@ START_TEST(test_state__churn_leaves_nothing_behind)
 		ck_assert_uint_eq(state->nodes.names.count, 0);
 		ck_assert_uint_eq(state->images.images.map.count, 0);
 		ck_assert_uint_eq(state->pods.count, 0);
-		ck_assert_uint_eq(state->used_claim_counts.count, 0);
+		ck_assert_uint_eq(state->used_claims.map.count, 0);
 		ck_assert_uint_eq(state->order.zones.count, 0);
 		ck_assert_uint_eq(state->nodes.free_slots.count, state->nodes.slot_count);
 		/* Only the names of scalar resources remain, and the keys and values of columns. */
