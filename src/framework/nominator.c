@@ -28,7 +28,7 @@ static struct bt_nomination *nomination_at(const struct bt_nominator *nominator,
 
 static uint32_t find_by_uid(const struct bt_nominator *nominator, struct bt_str uid)
 {
-	if (nominator->count == 0) {
+	if (nominator->nominations.map.count == 0) {
 		return BT_NOMINATION_NONE;
 	}
 	bt_sym symbol = bt_symbol_find(&nominator->state->symbols, uid);
@@ -36,7 +36,7 @@ static uint32_t find_by_uid(const struct bt_nominator *nominator, struct bt_str 
 		return BT_NOMINATION_NONE;
 	}
 	uint64_t hash = hash_symbol(symbol);
-	BT_MAP_EACH (&nominator->by_uid, hash, index) {
+	BT_MAP_EACH (&nominator->nominations.map, hash, index) {
 		if (bt_sym_equal(nomination_at(nominator, index)->uid, symbol)) {
 			return index;
 		}
@@ -49,7 +49,7 @@ static uint32_t find_node(const struct bt_nominator *nominator, bt_sym node_name
 {
 	uint64_t hash = hash_symbol(node_name);
 
-	BT_MAP_EACH (&nominator->by_node, hash, index) {
+	BT_MAP_EACH (&nominator->nodes.map, hash, index) {
 		if (bt_sym_equal(nominator->nodes.items[index].node_name, node_name)) {
 			return index;
 		}
@@ -71,18 +71,15 @@ static void end_nomination(struct bt_nominator *nominator, uint32_t index)
 	BT_INDEX_LIST_REMOVE(node->first, node->last, nominator->nominations.items, index,
 		previous_on_node, next_on_node);
 	if (node->first == BT_NOMINATION_NONE) {
-		(void)bt_map_remove(&nominator->by_node, hash_symbol(node->node_name), node_index);
+		bt_hash_table_remove(&nominator->nodes, hash_symbol(node->node_name), node_index);
 		node->node_name = BT_SYM_NONE;
-		bt_vec_push(&nominator->free_nodes, node_index);
 	}
-	(void)bt_map_remove(&nominator->by_uid, hash_symbol(nomination->uid), index);
+	bt_hash_table_remove(&nominator->nominations, hash_symbol(nomination->uid), index);
 	bt_symbol_unref(symbols, nomination->uid);
 	bt_symbol_unref(symbols, nomination->node_name);
 	bt_symbol_unref(symbols, nomination->name);
 	bt_symbol_unref(symbols, nomination->namespace_);
 	*nomination = (struct bt_nomination){.uid = BT_SYM_NONE};
-	bt_vec_push(&nominator->free_nominations, index);
-	nominator->count--;
 }
 
 void bt_nominator_finish(struct bt_nominator *nominator)
@@ -96,12 +93,8 @@ void bt_nominator_finish(struct bt_nominator *nominator)
 		}
 	}
 	bt_shape_unref(&nominator->state->shapes, nominator->empty_shape);
-	bt_map_finish(&nominator->by_uid);
-	bt_map_finish(&nominator->by_node);
-	bt_vec_finish(&nominator->nominations);
-	bt_vec_finish(&nominator->free_nominations);
-	bt_vec_finish(&nominator->nodes);
-	bt_vec_finish(&nominator->free_nodes);
+	bt_hash_table_finish(&nominator->nominations);
+	bt_hash_table_finish(&nominator->nodes);
 	nominator->state = NULL;
 }
 
@@ -134,8 +127,7 @@ void bt_nominator_add(struct bt_nominator *nominator, const struct bt_pod_info *
 		.start_seconds = INT64_MIN,
 		.pod_id = BT_POD_NONE,
 	};
-	bt_vec_store(&nominator->nominations, &nominator->free_nominations, nomination, index);
-	bt_map_insert(&nominator->by_uid, hash_symbol(nomination.uid), index);
+	bt_hash_table_add(&nominator->nominations, hash_symbol(nomination.uid), nomination, index);
 
 	struct bt_nomination *added = nomination_at(nominator, index);
 	uint32_t node_index = find_node(nominator, added->node_name);
@@ -145,15 +137,14 @@ void bt_nominator_add(struct bt_nominator *nominator, const struct bt_pod_info *
 			.first = BT_NOMINATION_NONE,
 			.last = BT_NOMINATION_NONE};
 
-		bt_vec_store(&nominator->nodes, &nominator->free_nodes, empty, node_index);
-		bt_map_insert(&nominator->by_node, hash_symbol(added->node_name), node_index);
+		bt_hash_table_add(
+			&nominator->nodes, hash_symbol(added->node_name), empty, node_index);
 	}
 	struct bt_nominated_node *node = &nominator->nodes.items[node_index];
 
 	node->version = ++nominator->version;
 	BT_INDEX_LIST_APPEND(node->first, node->last, nominator->nominations.items, index,
 		previous_on_node, next_on_node);
-	nominator->count++;
 }
 
 void bt_nominator_nominate(struct bt_nominator *nominator, const struct bt_pod_info *pod,
@@ -264,7 +255,7 @@ const struct bt_pod_info *bt_nominator_next(
 	uint32_t index = *cursor;
 
 	if (index == BT_NOMINATION_FIRST) {
-		bt_sym symbol = nominator->count != 0 && node_name.length != 0
+		bt_sym symbol = nominator->nominations.map.count != 0 && node_name.length != 0
 			? bt_symbol_find(&nominator->state->symbols, node_name)
 			: BT_SYM_NONE;
 		uint32_t node =

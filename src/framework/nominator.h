@@ -6,8 +6,7 @@
  * section 12.3. The nominator keeps the nominations of each node in the order in which they were
  * made, and refers to pods that the queue owns.
  */
-#include "base/map.h"
-#include "base/vec.h"
+#include "base/hash_table.h"
 #include "framework/plugin.h"
 #include "state/pod_info.h"
 
@@ -37,13 +36,8 @@ struct bt_nominated_node {
 
 struct bt_nominator {
 	struct bt_state *state;
-	BT_VEC(struct bt_nomination) nominations; /* in no order; free entries are reused */
-	BT_VEC(uint32_t) free_nominations;
-	BT_VEC(struct bt_nominated_node) nodes;
-	BT_VEC(uint32_t) free_nodes;
-	struct bt_map by_uid;  /* uid symbol -> index in nominations */
-	struct bt_map by_node; /* node name symbol -> index in nodes */
-	uint32_t count;        /* number of nominations */
+	BT_HASH_TABLE(struct bt_nomination) nominations; /* by uid symbol */
+	BT_HASH_TABLE(struct bt_nominated_node) nodes;   /* by node name symbol */
 	uint64_t next_sequence;
 	uint64_t version;     /* the newest version given to a node */
 	uint32_t empty_shape; /* shape of all bare pods; reference held */

@@ -366,7 +366,7 @@ struct bt_status bt_run_filter_with_nominated_pods(struct bt_framework *framewor
 	struct bt_nominated_view view;
 	struct bt_status status;
 
-	if (framework->nominator == NULL || framework->nominator->count == 0) {
+	if (framework->nominator == NULL || framework->nominator->nominations.map.count == 0) {
 		return bt_run_filter(framework, cycle, pod, node);
 	}
 	bt_add_nominated_pods(framework, cycle, pod, node, &view);

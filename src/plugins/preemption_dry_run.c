@@ -97,7 +97,8 @@ static void dry_run_init(struct dry_run *run, struct bt_evaluator *evaluator,
 				(shortcuts->filter_reads & REMOVAL_KINDS) == BT_CHANGE_PODS;
 		}
 	}
-	run->has_nominations = framework->nominator != NULL && framework->nominator->count != 0;
+	run->has_nominations =
+		framework->nominator != NULL && framework->nominator->nominations.map.count != 0;
 }
 
 /** Remove the pod from the trial's node (step -1), or add the pod again (step 1). */

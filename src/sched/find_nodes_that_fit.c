@@ -86,7 +86,7 @@ void bt_cycle_mark_nominated(struct bt_cycle_run *run)
 	const struct bt_nominator *nominator = &run->engine->nominator;
 	struct bt_nominated_outcomes *outcomes = NULL;
 	struct bt_str own;
-	if (nominator->count == 0) {
+	if (nominator->nominations.map.count == 0) {
 		return;
 	}
 	/*

@@ -621,7 +621,7 @@ static bool columns_decide(const struct bt_cycle_run *run)
 	if (plan == NULL || plan->has_plain_filters || plan->has_plain_scores ||
 		framework->points[BT_POINT_FILTER].entries.count == 0 ||
 		bt_extenders_match(&run->engine->extenders, run->pod) ||
-		run->engine->nominator.count != 0 ||
+		run->engine->nominator.nominations.map.count != 0 ||
 		run->engine->state->gates.dra_node_allocatable_resources) {
 		return false;
 	}

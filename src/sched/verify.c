@@ -82,7 +82,7 @@ static void check_totals(struct verify_twin *twin, const struct bt_plan *plan)
 static bool columns_are_complete(const struct bt_engine *engine, const struct bt_plan *plan)
 {
 	return plan != NULL && !plan->has_plain_filters && !plan->has_cycle_filters &&
-		engine->nominator.count == 0;
+		engine->nominator.nominations.map.count == 0;
 }
 
 static void check_scheduled(struct verify_twin *twin, const struct bt_plan *plan,

@@ -311,13 +311,14 @@ bool bt_sim_check_empty(const struct bt_state *state, struct bt_queue *queue,
 		? 0
 		: state->pod_groups->groups.count - state->pod_groups->groups.free_ids.count;
 	if (state->pods.count == 0 && state->node_entry_count == 0 && queued == 0 &&
-		nominator->count == 0 && groups == 0) {
+		nominator->nominations.map.count == 0 && groups == 0) {
 		return true;
 	}
 	bt_strbuf_printf(complaint,
 		"memory: every object is gone, but there are %u pods, %u node entries, %u queued "
 		"pods, %u nominations, %u groups",
-		state->pods.count, state->node_entry_count, queued, nominator->count, groups);
+		state->pods.count, state->node_entry_count, queued,
+		nominator->nominations.map.count, groups);
 	return false;
 }
 

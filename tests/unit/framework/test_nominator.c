@@ -36,7 +36,7 @@ START_TEST(test_nominator__order_and_moves)
 	pods[0] = fake_world_pod(&world, "a", 0);
 	pods[1] = fake_world_pod(&world, "b", 0);
 	pods[2] = fake_world_pod(&world, "c", 0);
-	ck_assert(world.nominator.count == 0);
+	ck_assert(world.nominator.nominations.map.count == 0);
 	for (int i = 0; i < 3; i++) {
 		bt_nominator_add(&world.nominator, &pods[i], BT_STR("n1"), true);
 	}
@@ -57,7 +57,7 @@ START_TEST(test_nominator__order_and_moves)
 	bt_nominator_delete(&world.nominator, BT_STR("a"));
 	bt_nominator_delete(&world.nominator, BT_STR("c"));
 	expect_on_node(&world, "n1", "");
-	ck_assert(world.nominator.count == 0);
+	ck_assert(world.nominator.nominations.map.count == 0);
 	ck_assert(!bt_nominator_find(&world.nominator, BT_STR("c"), &node));
 	fake_world_finish(&world);
 }
@@ -110,7 +110,7 @@ START_TEST(test_nominator__add_rules)
 	pod = fake_world_pod(&world, "a", 0);
 	/* Neither the result nor the status names a node. */
 	bt_nominator_nominate(&world.nominator, &pod, &noop, true, true);
-	ck_assert(world.nominator.count == 0);
+	ck_assert(world.nominator.nominations.map.count == 0);
 	/* Noop mode: the node of the status counts. */
 	pod.nominated_node_name = BT_STR("n1");
 	bt_nominator_nominate(&world.nominator, &pod, NULL, true, true);
@@ -144,7 +144,7 @@ START_TEST(test_nominator__edge_02_41_cleared_then_back)
 	bt_nominator_nominate(&world.nominator, &pod, &clear, true, true);
 	expect_on_node(&world, "n1", "");
 	ck_assert(!bt_nominator_find(&world.nominator, BT_STR("a"), &node));
-	ck_assert(world.nominator.count == 0);
+	ck_assert(world.nominator.nominations.map.count == 0);
 	/* An unrelated update still has the old status. */
 	bt_nominator_update(&world.nominator, &pod, &pod, true, true);
 	expect_on_node(&world, "n1", "a");
@@ -215,7 +215,7 @@ START_TEST(test_nominator__churn)
 	for (int i = 0; i < POD_COUNT; i++) {
 		bt_nominator_delete(&world.nominator, pods[i].uid);
 	}
-	ck_assert(world.nominator.count == 0);
+	ck_assert(world.nominator.nominations.map.count == 0);
 	bt_strbuf_finish(&text);
 	fake_world_finish(&world);
 }

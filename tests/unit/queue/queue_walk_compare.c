@@ -148,7 +148,7 @@ static void compare_nominations(struct world *world)
 			"nominated on %s: <%s>, expected <%s>", nodes[n],
 			queue_nominated(&world->queue, nodes[n]), expected);
 	}
-	MUST(world, world->queue.nominator.count == world->model.nominations.count,
+	MUST(world, world->queue.nominator.nominations.map.count == world->model.nominations.count,
 		"number of nominations");
 }
 

@@ -167,7 +167,7 @@ START_TEST(test_queue_change__edge_04_40_nominating_a_pod_that_is_gone)
 	ck_assert_str_eq(queue_nominated(&queue, "n1"), "a");
 	entry = queue_pop_expect(&queue, "a");
 	bt_queue_nominate(queue.queue, entry, &on_n2, false);
-	ck_assert(queue.nominator.count == 0);
+	ck_assert(queue.nominator.nominations.map.count == 0);
 	queue_finish(&queue);
 }
 END_TEST

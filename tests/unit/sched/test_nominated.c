@@ -95,7 +95,7 @@ START_TEST(test_nominated__own_nomination_does_not_count)
 		ck_assert_str_eq(world_chosen(&test.world, &result), "n3");
 		ck_assert_uint_eq(result.feasible_count, 1);
 		ck_assert(bt_engine_place(test.world.engine, pod, &result));
-		ck_assert(test.world.engine->nominator.count == 0);
+		ck_assert(test.world.engine->nominator.nominations.map.count == 0);
 		expect(&test, "{'status':{'nominatedNodeName':'n3'}}", "n1");
 		world_finish(&test.world);
 	}

@@ -37,13 +37,13 @@ static void init(struct place_case *test)
 static void place(struct place_case *test)
 {
 	bt_nominator_add(&test->world.engine->nominator, test->pod, BT_STR("n2"), true);
-	ck_assert(test->world.engine->nominator.count != 0);
+	ck_assert(test->world.engine->nominator.nominations.map.count != 0);
 	test->result = world_schedule_pod(&test->world, test->pod);
 	ck_assert_int_eq(test->result.outcome, BT_OUTCOME_SCHEDULED);
 	ck_assert_str_eq(world_chosen(&test->world, &test->result), "n2");
 	test->placed = bt_engine_place(test->world.engine, test->pod, &test->result);
 	/* Step 3 of spec 03 section 4 removes the pod's nomination. */
-	ck_assert(test->world.engine->nominator.count == 0);
+	ck_assert(test->world.engine->nominator.nominations.map.count == 0);
 }
 
 static void expect_undone(struct place_case *test, const char *log)

@@ -171,7 +171,7 @@ START_TEST(test_scheduler__edge_04_35_recreated_in_flight)
 	ck_assert_uint_eq(in_flight(), 0);
 	ck_assert_str_eq(life_place(&life, "p"), "active");
 	ck_assert_uint_eq(entry_of_p()->attempts, 0);
-	ck_assert(bt_scheduler_engine(life.scheduler)->nominator.count == 0);
+	ck_assert(bt_scheduler_engine(life.scheduler)->nominator.nominations.map.count == 0);
 	life_finish(&life);
 }
 END_TEST
