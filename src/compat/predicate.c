@@ -11,7 +11,7 @@
 #include "lib/aggregate.h"
 #include "lib/resource.h"
 #include "plugins/common_legacy.h"
-#include "plugins/legacy.h"
+#include "plugins/in_tree.h"
 
 static void refresh(const struct berth_predicates *predicates)
 {

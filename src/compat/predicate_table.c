@@ -4,7 +4,6 @@
 
 #include "compat/predicate.h"
 #include "plugins/in_tree.h"
-#include "plugins/legacy.h"
 
 #define DEFAULT BT_PREDICATE_DEFAULT
 #define LOCAL BT_PREDICATE_LOCAL

@@ -5,7 +5,6 @@
 #include "base/error.h"
 #include "config/default.h"
 #include "plugins/in_tree.h"
-#include "plugins/legacy.h"
 
 int bt_legacy_args_open(const struct bt_plugin_args *args, const char *kind_name,
 	const char *const *fields, size_t field_count, struct bt_arena *arena,

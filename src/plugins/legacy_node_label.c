@@ -6,7 +6,7 @@
  */
 #include "base/error.h"
 #include "plugins/common_legacy.h"
-#include "plugins/legacy.h"
+#include "plugins/in_tree.h"
 
 #define KIND_NAME "NodeLabelArgs"
 

@@ -11,7 +11,7 @@
 #include "base/wrap.h"
 #include "framework/framework.h"
 #include "plugins/common_legacy.h"
-#include "plugins/legacy.h"
+#include "plugins/in_tree.h"
 #include "state/node_table.h"
 
 /** Data of the pod for all predicates, computed once per cycle. */

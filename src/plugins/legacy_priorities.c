@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "base/wrap.h"
 #include "plugins/common_legacy.h"
-#include "plugins/legacy.h"
+#include "plugins/in_tree.h"
 
 static double fraction_of(int64_t requested, int64_t capacity)
 {

@@ -10,7 +10,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "plugins/common_legacy.h"
-#include "plugins/legacy.h"
+#include "plugins/in_tree.h"
 
 #define KIND_NAME "ServiceAffinityArgs"
 

@@ -10,7 +10,7 @@
 #include "base/vec.h"
 #include "plugins/common_legacy.h"
 #include "plugins/common_volume.h"
-#include "plugins/legacy.h"
+#include "plugins/in_tree.h"
 
 enum driver_kind {
 	DRIVER_EBS,

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "framework/cluster_event.h"
 #include "fixture.h"
-#include "plugins/legacy.h"
 #include "test_main.h"
 
 #define UAU "UnschedulableAndUnresolvable: "

@@ -2,7 +2,6 @@
 #include "base/error.h"
 #include "fixture.h"
 #include "framework/cluster_event.h"
-#include "plugins/legacy.h"
 #include "test_main.h"
 
 #define REJECTED "UnschedulableAndUnresolvable: node(s) didn't have the requested labels"

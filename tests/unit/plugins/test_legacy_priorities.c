@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/error.h"
 #include "fixture.h"
-#include "plugins/legacy.h"
 #include "test_main.h"
 
 #define POD(resources) "{'spec':{'containers':[{'name':'c','resources':{" resources "}}]}}"

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "fixture.h"
-#include "plugins/legacy.h"
 #include "test_main.h"
 
 #define REJECTED "Unschedulable: node(s) exceed max volume count"

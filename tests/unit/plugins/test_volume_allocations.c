@@ -7,7 +7,6 @@
 #include <stdlib.h>
 
 #include "limits_fixture.h"
-#include "plugins/legacy.h"
 #include "test_main.h"
 
 #define CYCLES 5
