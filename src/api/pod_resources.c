@@ -70,7 +70,7 @@ struct bt_pod_resources bt_pod_resources_compute(
 		.no_pod_level = !gates->pod_level_resources,
 		.dra_status = gates->dra_node_allocatable_resources,
 	};
-	struct bt_pod_resources result = {.non_zero_cpu_milli = 0};
+	struct bt_pod_resources result = {.non_zero[BT_CPU_MILLI] = 0};
 	struct bt_resource_list requests = bt_pod_requests(pod, &options, arena);
 	const struct bt_quantity *cpu;
 	const struct bt_quantity *memory;
@@ -83,8 +83,8 @@ struct bt_pod_resources bt_pod_resources_compute(
 	}
 	cpu = bt_resource_list_find(&requests, BT_STR("cpu"));
 	memory = bt_resource_list_find(&requests, BT_STR("memory"));
-	result.non_zero_cpu_milli = cpu != NULL ? bt_quantity_milli(cpu) : 0;
-	result.non_zero_memory_bytes = memory != NULL ? bt_quantity_value(memory) : 0;
+	result.non_zero[BT_CPU_MILLI] = cpu != NULL ? bt_quantity_milli(cpu) : 0;
+	result.non_zero[BT_MEMORY_BYTES] = memory != NULL ? bt_quantity_value(memory) : 0;
 	return result;
 }
 

@@ -146,6 +146,12 @@ static void scalars_create(
 	}
 }
 
+const struct bt_str bt_standard_names[BT_STANDARD__COUNT] = {
+	BT_STR_INIT("cpu"),
+	BT_STR_INIT("memory"),
+	BT_STR_INIT("ephemeral-storage"),
+};
+
 /** Returns where the amount of a standard resource is stored; NULL for other resources. */
 static int64_t *standard_amount(struct bt_resource *resource, struct bt_str name)
 {

@@ -81,6 +81,28 @@ struct bt_resource {
 	uint32_t scalar_capacity;
 };
 
+/** The resources that every node has, as indexes of arrays of amounts in these units. */
+enum bt_standard_resource {
+	BT_CPU_MILLI,
+	BT_MEMORY_BYTES,
+	BT_EPHEMERAL_BYTES,
+	BT_STANDARD__COUNT,
+};
+
+/** Number of the first standard resources that have default requests: cpu and memory. */
+#define BT_NON_ZERO_COUNT 2
+
+/** The names of the standard resources. */
+extern const struct bt_str bt_standard_names[BT_STANDARD__COUNT];
+
+static inline void bt_resource_get_standard(
+	const struct bt_resource *resource, int64_t out_amounts[BT_STANDARD__COUNT])
+{
+	out_amounts[BT_CPU_MILLI] = resource->cpu_milli;
+	out_amounts[BT_MEMORY_BYTES] = resource->memory_bytes;
+	out_amounts[BT_EPHEMERAL_BYTES] = resource->ephemeral_storage_bytes;
+}
+
 /** Adds the amounts of the list; sums wrap on overflow. resource NULL: no effect. */
 void bt_resource_add(
 	struct bt_resource *resource, const struct bt_resource_list *list, struct bt_arena *arena);
@@ -108,8 +130,7 @@ struct bt_resource_gates {
  */
 struct bt_pod_resources {
 	struct bt_resource requested;
-	int64_t non_zero_cpu_milli;
-	int64_t non_zero_memory_bytes;
+	int64_t non_zero[BT_NON_ZERO_COUNT];
 };
 
 struct bt_pod_resources bt_pod_resources_compute(

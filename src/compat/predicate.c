@@ -322,15 +322,15 @@ static struct berth_insufficient_resource amounts_of(struct berth_str name,
 	}
 	if (bt_str_equal_c(name, "cpu")) {
 		return berth_insufficient_resource_make(name, request->cpu_milli,
-			node->requested_cpu_milli, node->allocatable_cpu_milli);
+			node->requested[BT_CPU_MILLI], node->allocatable[BT_CPU_MILLI]);
 	}
 	if (bt_str_equal_c(name, "memory")) {
 		return berth_insufficient_resource_make(name, request->memory_bytes,
-			node->requested_memory_bytes, node->allocatable_memory_bytes);
+			node->requested[BT_MEMORY_BYTES], node->allocatable[BT_MEMORY_BYTES]);
 	}
 	if (bt_str_equal_c(name, "ephemeral-storage")) {
 		return berth_insufficient_resource_make(name, request->ephemeral_storage_bytes,
-			node->requested_ephemeral_bytes, node->allocatable_ephemeral_bytes);
+			node->requested[BT_EPHEMERAL_BYTES], node->allocatable[BT_EPHEMERAL_BYTES]);
 	}
 	uint32_t column = bt_node_table_find_scalar(&node->state->nodes, name);
 

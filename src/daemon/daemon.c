@@ -320,14 +320,12 @@ static void write_record(struct bt_strbuf *out, const struct bt_node_info *info,
 	if (scalars.count != 0) {
 		qsort(scalars.items, scalars.count, sizeof(*scalars.items), bt_str_compare_qsort);
 	}
+	const int64_t *amounts = requested ? info->requested : info->allocatable;
 	bt_strbuf_printf(out,
 		"&{MilliCPU:%lld Memory:%lld EphemeralStorage:%lld AllowedPodNumber:%lld "
 		"ScalarResources:map[",
-		(long long)(requested ? info->requested_cpu_milli : info->allocatable_cpu_milli),
-		(long long)(requested ? info->requested_memory_bytes
-				      : info->allocatable_memory_bytes),
-		(long long)(requested ? info->requested_ephemeral_bytes
-				      : info->allocatable_ephemeral_bytes),
+		(long long)amounts[BT_CPU_MILLI], (long long)amounts[BT_MEMORY_BYTES],
+		(long long)amounts[BT_EPHEMERAL_BYTES],
 		(long long)(requested ? 0 : info->allocatable_pods));
 	for (uint32_t i = 0; i < scalars.count; i++) {
 		bt_strbuf_printf(out, "%s%.*s:%lld", i != 0 ? " " : "",

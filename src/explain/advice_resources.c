@@ -130,18 +130,15 @@ static void advise_resources(struct bt_advice *advice)
 			: 1;
 	}
 	/* Add remedies for the missing standard resources; a request of 0 always fits. */
-	const struct need needs[] = {
-		{BT_STR("cpu"), request->cpu_milli, node->allocatable_cpu_milli,
-			node->requested_cpu_milli},
-		{BT_STR("memory"), request->memory_bytes, node->allocatable_memory_bytes,
-			node->requested_memory_bytes},
-		{BT_STR("ephemeral-storage"), request->ephemeral_storage_bytes,
-			node->allocatable_ephemeral_bytes, node->requested_ephemeral_bytes},
-	};
+	int64_t requests[BT_STANDARD__COUNT];
 
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(needs); i++) {
-		if (needs[i].request > 0) {
-			advise_need(advice, &needs[i]);
+	bt_resource_get_standard(request, requests);
+	for (uint32_t i = 0; i < BT_STANDARD__COUNT; i++) {
+		const struct need need = {bt_standard_names[i], requests[i], node->allocatable[i],
+			node->requested[i]};
+
+		if (need.request > 0) {
+			advise_need(advice, &need);
 		}
 	}
 	/*

@@ -173,11 +173,8 @@ struct bt_aggregate_pod *bt_aggregate_pod_create(
 	struct bt_shape *shape = &pod->shape;
 
 	shape->pod = value;
-	shape->requested_cpu_milli = pod->resources.requested.cpu_milli;
-	shape->requested_memory_bytes = pod->resources.requested.memory_bytes;
-	shape->requested_ephemeral_bytes = pod->resources.requested.ephemeral_storage_bytes;
-	shape->non_zero_cpu_milli = pod->resources.non_zero_cpu_milli;
-	shape->non_zero_memory_bytes = pod->resources.non_zero_memory_bytes;
+	bt_resource_get_standard(&pod->resources.requested, shape->requested);
+	memcpy(shape->non_zero, pod->resources.non_zero, sizeof(shape->non_zero));
 	shape->host_ports = bt_pod_host_ports(spec, &pod->arena);
 	if (spec->volumes.count != 0) {
 		shape->claim_names.items =
@@ -272,8 +269,8 @@ static void change_sums(
 	struct bt_aggregate *aggregate, const struct bt_aggregate_pod *pod, int64_t sign)
 {
 	struct bt_resource non_zero = {
-		.cpu_milli = pod->resources.non_zero_cpu_milli,
-		.memory_bytes = pod->resources.non_zero_memory_bytes,
+		.cpu_milli = pod->resources.non_zero[BT_CPU_MILLI],
+		.memory_bytes = pod->resources.non_zero[BT_MEMORY_BYTES],
 	};
 
 	bt_lib_resource_accumulate(&aggregate->requested, &pod->resources.requested, sign);

@@ -174,9 +174,9 @@ void berth_node_info_requested_resource(
 	if (alone != NULL) {
 		berth_resource_clone(&alone->requested, out_resource);
 	} else if (node != NULL) {
-		fill_from_view(view, view->requested_cpu_milli, view->requested_memory_bytes,
-			view->requested_ephemeral_bytes, bt_node_info_scalar_requested,
-			out_resource);
+		fill_from_view(view, view->requested[BT_CPU_MILLI],
+			view->requested[BT_MEMORY_BYTES], view->requested[BT_EPHEMERAL_BYTES],
+			bt_node_info_scalar_requested, out_resource);
 	} else {
 		*out_resource = (struct berth_resource){0};
 	}
@@ -191,8 +191,8 @@ void berth_node_info_non_zero_request(
 	if (alone != NULL) {
 		berth_resource_clone(&alone->non_zero, out_resource);
 	} else if (node != NULL) {
-		fill_from_view(view, view->non_zero_cpu_milli, view->non_zero_memory_bytes, 0, NULL,
-			out_resource);
+		fill_from_view(view, view->non_zero[BT_CPU_MILLI], view->non_zero[BT_MEMORY_BYTES],
+			0, NULL, out_resource);
 	} else {
 		*out_resource = (struct berth_resource){0};
 	}
@@ -207,9 +207,9 @@ void berth_node_info_allocatable_resource(
 	if (alone != NULL) {
 		berth_resource_clone(&alone->allocatable, out_resource);
 	} else if (node != NULL) {
-		fill_from_view(view, view->allocatable_cpu_milli, view->allocatable_memory_bytes,
-			view->allocatable_ephemeral_bytes, bt_node_info_scalar_allocatable,
-			out_resource);
+		fill_from_view(view, view->allocatable[BT_CPU_MILLI],
+			view->allocatable[BT_MEMORY_BYTES], view->allocatable[BT_EPHEMERAL_BYTES],
+			bt_node_info_scalar_allocatable, out_resource);
 		out_resource->allowed_pod_number = view->allocatable_pods;
 	} else {
 		*out_resource = (struct berth_resource){0};
@@ -231,11 +231,12 @@ void berth_node_info_allocatable_resource(
 	}
 
 NODE_AMOUNT(berth_node_info_allowed_pod_number, allocatable.allowed_pod_number, allocatable_pods)
-NODE_AMOUNT(berth_node_info_allocatable_cpu_milli, allocatable.cpu_milli, allocatable_cpu_milli)
+NODE_AMOUNT(berth_node_info_allocatable_cpu_milli, allocatable.cpu_milli, allocatable[BT_CPU_MILLI])
 NODE_AMOUNT(berth_node_info_allocatable_memory_bytes, allocatable.memory_bytes,
-	allocatable_memory_bytes)
-NODE_AMOUNT(berth_node_info_requested_cpu_milli, requested.cpu_milli, requested_cpu_milli)
-NODE_AMOUNT(berth_node_info_requested_memory_bytes, requested.memory_bytes, requested_memory_bytes)
+	allocatable[BT_MEMORY_BYTES])
+NODE_AMOUNT(berth_node_info_requested_cpu_milli, requested.cpu_milli, requested[BT_CPU_MILLI])
+NODE_AMOUNT(
+	berth_node_info_requested_memory_bytes, requested.memory_bytes, requested[BT_MEMORY_BYTES])
 
 int64_t berth_node_info_generation(const struct berth_node_info *node)
 {
@@ -562,10 +563,10 @@ struct berth_str berth_pod_info_scheduler_name(const struct berth_pod_info *pod)
 	return bt_shape_pod(bt_const_pod_info_of(pod)->shape)->spec.scheduler_name;
 }
 
-BT_LIB_GETTER(int64_t, berth_pod_info_cpu_milli, pod_info, shape->requested_cpu_milli)
-BT_LIB_GETTER(int64_t, berth_pod_info_memory_bytes, pod_info, shape->requested_memory_bytes)
-BT_LIB_GETTER(
-	int64_t, berth_pod_info_ephemeral_storage_bytes, pod_info, shape->requested_ephemeral_bytes)
+BT_LIB_GETTER(int64_t, berth_pod_info_cpu_milli, pod_info, shape->requested[BT_CPU_MILLI])
+BT_LIB_GETTER(int64_t, berth_pod_info_memory_bytes, pod_info, shape->requested[BT_MEMORY_BYTES])
+BT_LIB_GETTER(int64_t, berth_pod_info_ephemeral_storage_bytes, pod_info,
+	shape->requested[BT_EPHEMERAL_BYTES])
 
 const struct berth_pod *berth_pod_info_pod(const struct berth_pod_info *pod)
 {
@@ -599,9 +600,7 @@ struct berth_queued_pod *berth_queued_pod_deep_copy(
 		shape_pod->spec.scheduler_name =
 			bt_arena_str(arena, bt_shape_pod(original->shape)->spec.scheduler_name);
 		shape->pod = shape_pod;
-		shape->requested_cpu_milli = original->shape->requested_cpu_milli;
-		shape->requested_memory_bytes = original->shape->requested_memory_bytes;
-		shape->requested_ephemeral_bytes = original->shape->requested_ephemeral_bytes;
+		memcpy(shape->requested, original->shape->requested, sizeof(shape->requested));
 		*info = (struct bt_pod_info){
 			.name = bt_arena_str(arena, original->name),
 			.namespace_ = bt_arena_str(arena, original->namespace_),

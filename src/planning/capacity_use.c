@@ -223,17 +223,13 @@ void bt_capacity_describe_requests(
 	struct bt_pod_info info;
 	bt_pod_info_init_pending(state, &runner->prototype, &info);
 	const struct bt_shape *shape = info.shape;
-	const struct bt_capacity_request fixed[] = {
-		{BT_STR("cpu"), shape->requested_cpu_milli},
-		{BT_STR("memory"), shape->requested_memory_bytes},
-		{BT_STR("ephemeral-storage"), shape->requested_ephemeral_bytes},
-	};
 	struct bt_capacity_request *requests = BT_ARENA_NEW_ARRAY(&answer->arena,
-		struct bt_capacity_request, BT_ARRAY_LENGTH(fixed) + (size_t)shape->scalar_count);
+		struct bt_capacity_request, BT_STANDARD__COUNT + (size_t)shape->scalar_count);
 	uint32_t count = 0;
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(fixed); i++) {
-		if (fixed[i].amount > 0) {
-			requests[count++] = fixed[i];
+	for (uint32_t i = 0; i < BT_STANDARD__COUNT; i++) {
+		if (shape->requested[i] > 0) {
+			requests[count++] = (struct bt_capacity_request){
+				bt_standard_names[i], shape->requested[i]};
 		}
 	}
 	for (uint32_t i = 0; i < shape->scalar_count; i++) {

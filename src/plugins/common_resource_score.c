@@ -12,9 +12,6 @@
 void bt_scored_resources_init(struct bt_scored_resources *resources,
 	const bt_resource_spec_list *list, const struct bt_handle *handle)
 {
-	static const char *const names[] = {[BT_SCORED_CPU] = "cpu",
-		[BT_SCORED_MEMORY] = "memory",
-		[BT_SCORED_EPHEMERAL_STORAGE] = "ephemeral-storage"};
 	struct bt_dra *dra = bt_dra_of(handle->state, handle->gates);
 
 	resources->count = list->count;
@@ -26,9 +23,9 @@ void bt_scored_resources_init(struct bt_scored_resources *resources,
 		resource->weight = list->items[i].weight;
 		resource->kind = bt_resource_is_scalar(resource->name) ? BT_SCORED_SCALAR
 								       : BT_SCORED_UNTRACKED;
-		for (uint32_t k = 0; k < BT_ARRAY_LENGTH(names); k++) {
-			if (bt_str_equal_c(resource->name, names[k])) {
-				resource->kind = (enum bt_scored_kind)k;
+		for (uint32_t k = 0; k < BT_STANDARD__COUNT; k++) {
+			if (bt_str_equal(resource->name, bt_standard_names[k])) {
+				resource->kind = k;
 			}
 		}
 		resource->column = resource->kind == BT_SCORED_SCALAR
@@ -49,7 +46,7 @@ int64_t *bt_scored_resources_request(const struct bt_scored_resources *resources
 			bt_resource_list_find(request, resources->items[i].name);
 
 		if (quantity != NULL) {
-			values[i] = resources->items[i].kind == BT_SCORED_CPU
+			values[i] = resources->items[i].kind == BT_CPU_MILLI
 				? bt_quantity_milli(quantity)
 				: bt_quantity_value(quantity);
 		}
@@ -61,30 +58,19 @@ void bt_scored_resource_read(const struct bt_scored_resource *resource,
 	const struct bt_node_info *node, enum bt_score_usage usage, int64_t *out_capacity,
 	int64_t *out_used)
 {
-	switch (resource->kind) {
-	case BT_SCORED_CPU:
-		*out_capacity = node->allocatable_cpu_milli;
-		*out_used = usage == BT_SCORE_NON_ZERO ? node->non_zero_cpu_milli
-						       : node->requested_cpu_milli;
-		return;
-	case BT_SCORED_MEMORY:
-		*out_capacity = node->allocatable_memory_bytes;
-		*out_used = usage == BT_SCORE_NON_ZERO ? node->non_zero_memory_bytes
-						       : node->requested_memory_bytes;
-		return;
-	case BT_SCORED_EPHEMERAL_STORAGE:
-		*out_capacity = node->allocatable_ephemeral_bytes;
-		*out_used = node->requested_ephemeral_bytes;
-		return;
-	case BT_SCORED_SCALAR:
-		*out_capacity = bt_node_info_scalar_allocatable(node, resource->column);
-		*out_used = bt_node_info_scalar_requested(node, resource->column);
-		return;
-	case BT_SCORED_UNTRACKED:
-		break;
-	}
+	uint32_t kind = resource->kind;
+
 	*out_capacity = 0;
 	*out_used = 0;
+	if (kind < BT_STANDARD__COUNT) {
+		*out_capacity = node->allocatable[kind];
+		*out_used = usage == BT_SCORE_NON_ZERO && kind < BT_NON_ZERO_COUNT
+			? node->non_zero[kind]
+			: node->requested[kind];
+	} else if (kind == BT_SCORED_SCALAR) {
+		*out_capacity = bt_node_info_scalar_allocatable(node, resource->column);
+		*out_used = bt_node_info_scalar_requested(node, resource->column);
+	}
 }
 
 static const struct bt_device_class *class_behind(const struct bt_scored_resource *resource)
@@ -184,15 +170,12 @@ void bt_lacks_check(struct bt_lacks *lacks, struct bt_str reason, int64_t reques
 }
 
 void bt_lacks_check_standard(struct bt_lacks *lacks, const struct bt_node_info *node,
-	int64_t cpu_milli, int64_t memory_bytes, int64_t ephemeral_bytes)
+	const int64_t requests[BT_STANDARD__COUNT])
 {
-	bt_lacks_check(lacks, bt_reason_texts[BT_REASON_INSUFFICIENT_CPU], cpu_milli,
-		node->allocatable_cpu_milli, node->requested_cpu_milli);
-	bt_lacks_check(lacks, bt_reason_texts[BT_REASON_INSUFFICIENT_MEMORY], memory_bytes,
-		node->allocatable_memory_bytes, node->requested_memory_bytes);
-	bt_lacks_check(lacks, bt_reason_texts[BT_REASON_INSUFFICIENT_EPHEMERAL_STORAGE],
-		ephemeral_bytes, node->allocatable_ephemeral_bytes,
-		node->requested_ephemeral_bytes);
+	for (uint32_t i = 0; i < BT_STANDARD__COUNT; i++) {
+		bt_lacks_check(lacks, bt_reason_texts[BT_REASON_INSUFFICIENT_CPU + i], requests[i],
+			node->allocatable[i], node->requested[i]);
+	}
 }
 
 struct bt_status bt_lacks_status(const struct bt_lacks *lacks)
@@ -233,29 +216,21 @@ bool bt_score_amounts_are_narrow(
 static struct bt_resource_column column_of(const struct bt_node_table *nodes,
 	const struct bt_scored_resource *resource, enum bt_score_usage usage)
 {
-	bool non_zero = usage == BT_SCORE_NON_ZERO;
-	switch (resource->kind) {
-	case BT_SCORED_CPU:
-		return (struct bt_resource_column){.allocatable = nodes->allocatable_cpu_milli,
-			.inverse = nodes->inverse_cpu,
-			.used = non_zero ? nodes->non_zero_cpu_milli : nodes->requested_cpu_milli};
-	case BT_SCORED_MEMORY:
-		return (struct bt_resource_column){.allocatable = nodes->allocatable_memory_bytes,
-			.inverse = nodes->inverse_memory,
-			.used = non_zero ? nodes->non_zero_memory_bytes
-					 : nodes->requested_memory_bytes};
-	case BT_SCORED_EPHEMERAL_STORAGE:
+	uint32_t kind = resource->kind;
+	bool has_default = kind < BT_NON_ZERO_COUNT;
+
+	if (kind < BT_STANDARD__COUNT) {
 		return (struct bt_resource_column){
-			.allocatable = nodes->allocatable_ephemeral_bytes,
-			.used = nodes->requested_ephemeral_bytes};
-	case BT_SCORED_SCALAR:
-		return (struct bt_resource_column){
-			.allocatable = nodes->scalars.items[resource->column].allocatable,
-			.used = nodes->scalars.items[resource->column].requested};
-	case BT_SCORED_UNTRACKED:
-		break;
+			.allocatable = nodes->allocatable[kind],
+			.inverse = has_default ? nodes->inverse[kind] : NULL,
+			.used = has_default && usage == BT_SCORE_NON_ZERO ? nodes->non_zero[kind]
+									  : nodes->requested[kind],
+		};
 	}
-	return (struct bt_resource_column){0};
+	return (struct bt_resource_column){
+		.allocatable = nodes->scalars.items[resource->column].allocatable,
+		.used = nodes->scalars.items[resource->column].requested,
+	};
 }
 
 bool bt_resource_columns_collect(const struct bt_scored_resources *resources,

@@ -15,11 +15,9 @@
 #include "state/node_info.h"
 #include "state/state.h"
 
-enum bt_scored_kind {
-	BT_SCORED_CPU,
-	BT_SCORED_MEMORY,
-	BT_SCORED_EPHEMERAL_STORAGE,
-	BT_SCORED_SCALAR,
+/** Kind of a resource that is no standard resource. */
+enum {
+	BT_SCORED_SCALAR = BT_STANDARD__COUNT,
 	BT_SCORED_UNTRACKED, /* pods, storage, ...: not counted on any node */
 };
 
@@ -27,7 +25,7 @@ enum bt_scored_kind {
 struct bt_scored_resource {
 	struct bt_str name; /* borrowed from the arguments */
 	int64_t weight;
-	enum bt_scored_kind kind;
+	uint32_t kind;   /* enum bt_standard_resource, BT_SCORED_SCALAR or BT_SCORED_UNTRACKED */
 	uint32_t column; /* column of the node table for BT_SCORED_SCALAR, otherwise UINT32_MAX */
 	/** Source of devices that provide the resource (spec 05 section 11.7); NULL: none. */
 	struct bt_dra *dra;
@@ -105,16 +103,13 @@ struct bt_lacks {
 	bool is_unresolvable; /* the node would lack a resource even without pods */
 };
 
-/** Number of resources that bt_lacks_check_standard checks. */
-#define BT_STANDARD_RESOURCES 3
-
 void bt_lacks_add(struct bt_lacks *lacks, struct bt_str reason, bool is_unresolvable);
 /** Adds the reason if less than the request is free. A request of 0 always fits. */
 void bt_lacks_check(struct bt_lacks *lacks, struct bt_str reason, int64_t request,
 	int64_t allocatable, int64_t requested);
-/** Checks cpu, memory and ephemeral-storage. */
+/** Checks the standard resources. */
 void bt_lacks_check_standard(struct bt_lacks *lacks, const struct bt_node_info *node,
-	int64_t cpu_milli, int64_t memory_bytes, int64_t ephemeral_bytes);
+	const int64_t requests[BT_STANDARD__COUNT]);
 /** Returns the status of the node; Success if nothing is lacking. */
 struct bt_status bt_lacks_status(const struct bt_lacks *lacks);
 

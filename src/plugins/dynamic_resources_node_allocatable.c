@@ -238,10 +238,11 @@ static struct bt_status check_node(
 {
 	const struct bt_node_info *node = check->node;
 	struct bt_lacks lacks = {
-		.arena = check->arena, .capacity = BT_STANDARD_RESOURCES + wanted->scalar_count};
+		.arena = check->arena, .capacity = BT_STANDARD__COUNT + wanted->scalar_count};
+	int64_t requests[BT_STANDARD__COUNT];
 
-	bt_lacks_check_standard(&lacks, node, wanted->cpu_milli, wanted->memory_bytes,
-		wanted->ephemeral_storage_bytes);
+	bt_resource_get_standard(wanted, requests);
+	bt_lacks_check_standard(&lacks, node, requests);
 	for (uint32_t i = 0; i < wanted->scalar_count; i++) {
 		struct bt_str name = wanted->scalars[i].name;
 		uint32_t column = bt_node_table_find_scalar(

@@ -85,25 +85,19 @@ static void check_resources(struct bt_plugin *plugin, const struct bt_resource *
 	if (node->pod_count + 1 > node->allocatable_pods) {
 		add_reason(status, BT_REASON_LEGACY_INSUFFICIENT_PODS, arena);
 	}
-	if (request->cpu_milli == 0 && request->memory_bytes == 0 &&
-		request->ephemeral_storage_bytes == 0 && request->scalar_count == 0) {
+	int64_t amounts[BT_STANDARD__COUNT];
+	bt_resource_get_standard(request, amounts);
+	if (amounts[0] == 0 && amounts[1] == 0 && amounts[2] == 0 && request->scalar_count == 0) {
 		return;
 	}
 	/*
 	 * Resources that the pod does not request are checked too, as in v1.12: spec 05b B4 (b),
 	 * (c).
 	 */
-	if (node->allocatable_cpu_milli <
-		bt_wrap_add(request->cpu_milli, node->requested_cpu_milli)) {
-		add_reason(status, BT_REASON_INSUFFICIENT_CPU, arena);
-	}
-	if (node->allocatable_memory_bytes <
-		bt_wrap_add(request->memory_bytes, node->requested_memory_bytes)) {
-		add_reason(status, BT_REASON_INSUFFICIENT_MEMORY, arena);
-	}
-	if (node->allocatable_ephemeral_bytes <
-		bt_wrap_add(request->ephemeral_storage_bytes, node->requested_ephemeral_bytes)) {
-		add_reason(status, BT_REASON_INSUFFICIENT_EPHEMERAL_STORAGE, arena);
+	for (uint32_t i = 0; i < BT_STANDARD__COUNT; i++) {
+		if (node->allocatable[i] < bt_wrap_add(amounts[i], node->requested[i])) {
+			add_reason(status, (enum bt_reason)(BT_REASON_INSUFFICIENT_CPU + i), arena);
+		}
 	}
 	for (uint32_t i = 0; i < request->scalar_count; i++) {
 		const struct bt_scalar_resource *scalar = &request->scalars[i];

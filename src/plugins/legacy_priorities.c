@@ -67,8 +67,8 @@ static struct non_zero_request total_request(const struct bt_plugin *plugin,
 		request = compute_request(pod, cycle->arena);
 	}
 	return (struct non_zero_request){
-		.cpu_milli = bt_wrap_add(node->non_zero_cpu_milli, request->cpu_milli),
-		.memory_bytes = bt_wrap_add(node->non_zero_memory_bytes, request->memory_bytes),
+		.cpu_milli = bt_wrap_add(node->non_zero[BT_CPU_MILLI], request->cpu_milli),
+		.memory_bytes = bt_wrap_add(node->non_zero[BT_MEMORY_BYTES], request->memory_bytes),
 	};
 }
 
@@ -77,8 +77,9 @@ static struct bt_status score_balanced(struct bt_plugin *plugin, struct bt_cycle
 {
 	struct non_zero_request total = total_request(plugin, cycle, pod, node);
 
-	double cpu_fraction = fraction_of(total.cpu_milli, node->allocatable_cpu_milli);
-	double memory_fraction = fraction_of(total.memory_bytes, node->allocatable_memory_bytes);
+	double cpu_fraction = fraction_of(total.cpu_milli, node->allocatable[BT_CPU_MILLI]);
+	double memory_fraction =
+		fraction_of(total.memory_bytes, node->allocatable[BT_MEMORY_BYTES]);
 	double difference = cpu_fraction - memory_fraction;
 
 	if (cpu_fraction >= 1.0 || memory_fraction >= 1.0) {
@@ -128,8 +129,9 @@ static struct bt_status score_requested(struct bt_plugin *plugin, struct bt_cycl
 {
 	struct non_zero_request total = total_request(plugin, cycle, pod, node);
 
-	*out_score = bt_wrap_add(score_of(plugin, total.cpu_milli, node->allocatable_cpu_milli),
-			     score_of(plugin, total.memory_bytes, node->allocatable_memory_bytes)) /
+	*out_score =
+		bt_wrap_add(score_of(plugin, total.cpu_milli, node->allocatable[BT_CPU_MILLI]),
+			score_of(plugin, total.memory_bytes, node->allocatable[BT_MEMORY_BYTES])) /
 		2;
 	return BT_STATUS_OK;
 }
@@ -312,8 +314,9 @@ static struct bt_status score_limits(struct bt_plugin *plugin, struct bt_cycle_s
 	if (limits == NULL) {
 		limits = compute_limits(pod, cycle->arena);
 	}
-	*out_score = is_within_allocatable(node->allocatable_cpu_milli, limits->cpu_milli) ||
-			is_within_allocatable(node->allocatable_memory_bytes, limits->memory_bytes)
+	*out_score = is_within_allocatable(node->allocatable[BT_CPU_MILLI], limits->cpu_milli) ||
+			is_within_allocatable(
+				node->allocatable[BT_MEMORY_BYTES], limits->memory_bytes)
 		? 1
 		: 0;
 	return BT_STATUS_OK;

@@ -112,17 +112,10 @@ struct fit_plugin {
 
 #define FLOOR_SLOTS 64
 
-enum {
-	FLOOR_PODS,
-	FLOOR_CPU,
-	FLOOR_MEMORY,
-	FLOOR_EPHEMERAL,
-	FLOOR_COUNT,
-};
-
 /** Lowest free amounts of one block. Slots outside the snapshot do not count. */
 struct fit_floors {
-	int64_t least[FLOOR_COUNT];
+	int64_t pods;
+	int64_t least[BT_STANDARD__COUNT];
 };
 
 /** A scalar resource that the pod requests (not 0). */
@@ -141,9 +134,7 @@ struct fit_scalar {
 
 /** The pod's request as Filter checks it (variant F, api/resources.h). */
 struct fit_pre_filter_data {
-	int64_t cpu_milli;
-	int64_t memory_bytes;
-	int64_t ephemeral_bytes;
+	int64_t standard[BT_STANDARD__COUNT];
 	const struct fit_scalar *scalars; /* sorted by name */
 	uint32_t scalar_count;
 };
@@ -163,9 +154,7 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 	struct fit_scalar *scalars =
 		BT_ARENA_NEW_ARRAY(cycle->arena, struct fit_scalar, request.scalar_count);
 
-	data->cpu_milli = request.cpu_milli;
-	data->memory_bytes = request.memory_bytes;
-	data->ephemeral_bytes = request.ephemeral_storage_bytes;
+	bt_resource_get_standard(&request, data->standard);
 	data->scalars = scalars;
 	for (uint32_t i = 0; i < request.scalar_count; i++) {
 		struct bt_str name = request.scalars[i].name;
@@ -192,7 +181,7 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 }
 
 /** Maximum number of reasons besides those of scalar resources: pods and standard resources. */
-#define FIXED_REASONS (1 + BT_STANDARD_RESOURCES)
+#define FIXED_REASONS (1 + BT_STANDARD__COUNT)
 
 static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	BT_UNUSED const struct bt_pod_info *pod, const struct bt_node_info *node)
@@ -209,8 +198,7 @@ static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *
 	if (bt_wrap_add(node->pod_count, 1) > node->allocatable_pods) {
 		bt_lacks_add(&lacks, bt_reason_texts[BT_REASON_TOO_MANY_PODS], false);
 	}
-	bt_lacks_check_standard(
-		&lacks, node, data->cpu_milli, data->memory_bytes, data->ephemeral_bytes);
+	bt_lacks_check_standard(&lacks, node, data->standard);
 	for (uint32_t i = 0; i < data->scalar_count; i++) {
 		const struct fit_scalar *scalar = &data->scalars[i];
 		int64_t allocatable = bt_node_info_scalar_allocatable(node, scalar->column);
@@ -233,9 +221,7 @@ static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *
 enum {
 	DETAIL_UNRESOLVABLE = BT_LACK_UNRESOLVABLE,
 	DETAIL_TOO_MANY_PODS = 1 << 1,
-	DETAIL_CPU = 1 << 2,
-	DETAIL_MEMORY = 1 << 3,
-	DETAIL_EPHEMERAL = 1 << 4,
+	DETAIL_STANDARD = 1 << 2, /* the first of BT_STANDARD__COUNT bits */
 	DETAIL_SCALAR_SHIFT = 5,
 	DETAIL_SCALARS_MAX = 19,
 };
@@ -248,34 +234,33 @@ static bool filter_fits_column(BT_UNUSED struct bt_plugin *plugin, const void *d
 	return request->scalar_count <= DETAIL_SCALARS_MAX;
 }
 
-/**
- * Lower the floors to the free amounts of the slots from first up to, but not including, end. Free
- * amounts wrap as with bt_wrap_sub.
- */
+/** Returns the lowest free amount of the slots from first up to end, or `least` if it is lower. */
+static int64_t lowest_free(int64_t least, const int64_t *allocatable, const int64_t *requested,
+	uint32_t first, uint32_t end)
+{
+	for (uint32_t slot = first; slot < end; slot++) {
+		int64_t free_amount = bt_wrap_sub(allocatable[slot], requested[slot]);
+		least = free_amount < least ? free_amount : least;
+	}
+	return least;
+}
+
+/** Lower the floors to the free amounts of the slots from first up to, but not including, end. */
 static void lower_floors(
 	struct fit_floors *floors, const struct bt_node_table *nodes, uint32_t first, uint32_t end)
 {
-	const int64_t *allocatable[FLOOR_COUNT] = {nodes->allocatable_pods,
-		nodes->allocatable_cpu_milli, nodes->allocatable_memory_bytes,
-		nodes->allocatable_ephemeral_bytes};
-	const int64_t *requested[FLOOR_COUNT] = {nodes->pod_count, nodes->requested_cpu_milli,
-		nodes->requested_memory_bytes, nodes->requested_ephemeral_bytes};
-
-	for (uint32_t i = 0; i < FLOOR_COUNT; i++) {
-		int64_t least = floors->least[i];
-
-		for (uint32_t slot = first; slot < end; slot++) {
-			int64_t free_amount = bt_wrap_sub(allocatable[i][slot], requested[i][slot]);
-			least = free_amount < least ? free_amount : least;
-		}
-		floors->least[i] = least;
+	floors->pods =
+		lowest_free(floors->pods, nodes->allocatable_pods, nodes->pod_count, first, end);
+	for (uint32_t i = 0; i < BT_STANDARD__COUNT; i++) {
+		floors->least[i] = lowest_free(
+			floors->least[i], nodes->allocatable[i], nodes->requested[i], first, end);
 	}
 }
 
 static void set_floors(
 	struct fit_plugin *instance, const struct bt_node_table *nodes, uint32_t block)
 {
-	static const struct fit_floors highest = {{INT64_MAX, INT64_MAX, INT64_MAX, INT64_MAX}};
+	static const struct fit_floors highest = {INT64_MAX, {INT64_MAX, INT64_MAX, INT64_MAX}};
 	struct fit_floors *floors = &instance->floors[block];
 	uint32_t first = block * FLOOR_SLOTS;
 	uint32_t end =
@@ -283,7 +268,7 @@ static void set_floors(
 
 	*floors = highest;
 	lower_floors(floors, nodes, first, end);
-	if (floors->least[FLOOR_PODS] > 0) {
+	if (floors->pods > 0) {
 		return;
 	}
 	/*
@@ -334,22 +319,22 @@ static void prepare_columns(struct bt_plugin *plugin, const struct bt_state *sta
  */
 static bool floors_allow(const struct fit_floors *floors, const struct fit_pre_filter_data *request)
 {
-	return request->scalar_count == 0 && floors->least[FLOOR_PODS] > 0 &&
-		request->cpu_milli <= floors->least[FLOOR_CPU] &&
-		request->memory_bytes <= floors->least[FLOOR_MEMORY] &&
-		request->ephemeral_bytes <= floors->least[FLOOR_EPHEMERAL];
+	bool allowed = request->scalar_count == 0 && floors->pods > 0;
+
+	for (uint32_t i = 0; i < BT_STANDARD__COUNT; i++) {
+		allowed = allowed && request->standard[i] <= floors->least[i];
+	}
+	return allowed;
 }
 
-/** Get the columns of cpu, memory and ephemeral-storage; request 0: the pod does not request it. */
+/** Get the columns of the standard resources; request 0: the pod does not request the resource. */
 static void get_standard_columns(const struct fit_pre_filter_data *request,
-	const struct bt_node_table *nodes, struct bt_lack_column out[BT_STANDARD_RESOURCES])
+	const struct bt_node_table *nodes, struct bt_lack_column out[BT_STANDARD__COUNT])
 {
-	out[0] = (struct bt_lack_column){nodes->allocatable_cpu_milli, nodes->requested_cpu_milli,
-		request->cpu_milli, DETAIL_CPU};
-	out[1] = (struct bt_lack_column){nodes->allocatable_memory_bytes,
-		nodes->requested_memory_bytes, request->memory_bytes, DETAIL_MEMORY};
-	out[2] = (struct bt_lack_column){nodes->allocatable_ephemeral_bytes,
-		nodes->requested_ephemeral_bytes, request->ephemeral_bytes, DETAIL_EPHEMERAL};
+	for (uint32_t i = 0; i < BT_STANDARD__COUNT; i++) {
+		out[i] = (struct bt_lack_column){nodes->allocatable[i], nodes->requested[i],
+			request->standard[i], DETAIL_STANDARD << i};
+	}
 }
 
 static bool filter_slots(const void *data, const struct bt_state *state, struct bt_slot_range range,
@@ -359,12 +344,12 @@ static bool filter_slots(const void *data, const struct bt_state *state, struct 
 	const struct bt_node_table *nodes = &state->nodes;
 	const struct bt_lack_column pods = {
 		nodes->allocatable_pods, nodes->pod_count, 1, DETAIL_TOO_MANY_PODS};
-	struct bt_lack_column columns[BT_STANDARD_RESOURCES];
+	struct bt_lack_column columns[BT_STANDARD__COUNT];
 	uint32_t count = 0;
 
 	get_standard_columns(request, nodes, columns);
 	/* Leave out the resources that the pod does not request. */
-	for (uint32_t i = 0; i < BT_STANDARD_RESOURCES; i++) {
+	for (uint32_t i = 0; i < BT_STANDARD__COUNT; i++) {
 		if (columns[i].request > 0) {
 			columns[count++] = columns[i];
 		}
@@ -460,9 +445,7 @@ static void filter_room(BT_UNUSED struct bt_plugin *plugin, const void *data,
 	const struct fit_pre_filter_data *request = data;
 	const struct bt_node_table *nodes = &state->nodes;
 	const struct bt_shape *shape = pod->shape;
-	const int64_t taken_by_pod[BT_STANDARD_RESOURCES] = {shape->requested_cpu_milli,
-		shape->requested_memory_bytes, shape->requested_ephemeral_bytes};
-	struct bt_lack_column columns[BT_STANDARD_RESOURCES];
+	struct bt_lack_column columns[BT_STANDARD__COUNT];
 
 	get_standard_columns(request, nodes, columns);
 	for (uint32_t k = 0; k < range.count; k++) {
@@ -470,9 +453,9 @@ static void filter_room(BT_UNUSED struct bt_plugin *plugin, const void *data,
 
 		lower_room(
 			&room[slot], 1, 1, nodes->allocatable_pods[slot], nodes->pod_count[slot]);
-		for (uint32_t i = 0; i < BT_STANDARD_RESOURCES; i++) {
+		for (uint32_t i = 0; i < BT_STANDARD__COUNT; i++) {
 			if (columns[i].request > 0) {
-				lower_room(&room[slot], columns[i].request, taken_by_pod[i],
+				lower_room(&room[slot], columns[i].request, shape->requested[i],
 					columns[i].allocatable[slot], columns[i].requested[slot]);
 			}
 		}

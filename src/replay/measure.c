@@ -262,12 +262,12 @@ struct column {
 static struct column column_at(const struct bt_node_table *nodes, uint32_t index)
 {
 	if (index == 0) {
-		return (struct column){
-			BT_STR("cpu"), nodes->allocatable_cpu_milli, nodes->requested_cpu_milli};
+		return (struct column){BT_STR("cpu"), nodes->allocatable[BT_CPU_MILLI],
+			nodes->requested[BT_CPU_MILLI]};
 	}
 	if (index == 1) {
-		return (struct column){BT_STR("memory"), nodes->allocatable_memory_bytes,
-			nodes->requested_memory_bytes};
+		return (struct column){BT_STR("memory"), nodes->allocatable[BT_MEMORY_BYTES],
+			nodes->requested[BT_MEMORY_BYTES]};
 	}
 	const struct bt_scalar_column *scalar = &nodes->scalars.items[index - FIXED_COLUMNS];
 	return (struct column){bt_symbol_text(nodes->symbols, scalar->name), scalar->allocatable,

@@ -79,14 +79,14 @@ static void write_known_node(
 			.present = true,
 		};
 		list.items[list.count++] = (struct bt_resource_entry){BT_STR("cpu"),
-			bt_quantity_make(
-				nodes->allocatable_cpu_milli[slot], -3, BT_QUANTITY_DECIMAL_SI)};
+			bt_quantity_make(nodes->allocatable[BT_CPU_MILLI][slot], -3,
+				BT_QUANTITY_DECIMAL_SI)};
 		list.items[list.count++] = (struct bt_resource_entry){BT_STR("ephemeral-storage"),
-			bt_quantity_make(nodes->allocatable_ephemeral_bytes[slot], 0,
+			bt_quantity_make(nodes->allocatable[BT_EPHEMERAL_BYTES][slot], 0,
 				BT_QUANTITY_BINARY_SI)};
 		list.items[list.count++] = (struct bt_resource_entry){BT_STR("memory"),
-			bt_quantity_make(
-				nodes->allocatable_memory_bytes[slot], 0, BT_QUANTITY_BINARY_SI)};
+			bt_quantity_make(nodes->allocatable[BT_MEMORY_BYTES][slot], 0,
+				BT_QUANTITY_BINARY_SI)};
 		list.items[list.count++] = (struct bt_resource_entry){BT_STR("pods"),
 			bt_quantity_make(nodes->allocatable_pods[slot], 0, BT_QUANTITY_DECIMAL_SI)};
 		for (uint32_t i = 0; i < nodes->scalars.count; i++) {

@@ -38,17 +38,16 @@ void bt_node_info_init(struct bt_node_info *info, const struct bt_state *state, 
 	*info = (struct bt_node_info){
 		.state = state,
 		.slot = slot,
-		.allocatable_cpu_milli = nodes->allocatable_cpu_milli[slot],
-		.allocatable_memory_bytes = nodes->allocatable_memory_bytes[slot],
-		.allocatable_ephemeral_bytes = nodes->allocatable_ephemeral_bytes[slot],
 		.allocatable_pods = nodes->allocatable_pods[slot],
-		.requested_cpu_milli = nodes->requested_cpu_milli[slot],
-		.requested_memory_bytes = nodes->requested_memory_bytes[slot],
-		.requested_ephemeral_bytes = nodes->requested_ephemeral_bytes[slot],
-		.non_zero_cpu_milli = nodes->non_zero_cpu_milli[slot],
-		.non_zero_memory_bytes = nodes->non_zero_memory_bytes[slot],
 		.pod_count = nodes->pod_count[slot],
 	};
+	for (uint32_t i = 0; i < BT_STANDARD__COUNT; i++) {
+		info->allocatable[i] = nodes->allocatable[i][slot];
+		info->requested[i] = nodes->requested[i][slot];
+	}
+	for (uint32_t i = 0; i < BT_NON_ZERO_COUNT; i++) {
+		info->non_zero[i] = nodes->non_zero[i][slot];
+	}
 }
 
 /** Copy a list with the capacity that list_push assumes. */
@@ -99,11 +98,8 @@ void bt_node_info_init_without_pods(struct bt_node_info *info, const struct bt_s
 
 	bt_node_info_init(info, state, slot);
 	info->arena = arena;
-	info->requested_cpu_milli = 0;
-	info->requested_memory_bytes = 0;
-	info->requested_ephemeral_bytes = 0;
-	info->non_zero_cpu_milli = 0;
-	info->non_zero_memory_bytes = 0;
+	memset(info->requested, 0, sizeof(info->requested));
+	memset(info->non_zero, 0, sizeof(info->non_zero));
 	info->pod_count = 0;
 	info->ports_changed = true;
 	for (uint32_t i = 0; i < state->nodes.scalars.count; i++) {
@@ -126,16 +122,14 @@ void bt_node_info_change_sums(struct bt_node_info *info, struct bt_arena *arena,
 	const struct bt_shape *shape, int64_t sign)
 {
 	info->arena = arena;
-	info->requested_cpu_milli = bt_wrap_add(
-		info->requested_cpu_milli, signed_amount(shape->requested_cpu_milli, sign));
-	info->requested_memory_bytes = bt_wrap_add(
-		info->requested_memory_bytes, signed_amount(shape->requested_memory_bytes, sign));
-	info->requested_ephemeral_bytes = bt_wrap_add(info->requested_ephemeral_bytes,
-		signed_amount(shape->requested_ephemeral_bytes, sign));
-	info->non_zero_cpu_milli = bt_wrap_add(
-		info->non_zero_cpu_milli, signed_amount(shape->non_zero_cpu_milli, sign));
-	info->non_zero_memory_bytes = bt_wrap_add(
-		info->non_zero_memory_bytes, signed_amount(shape->non_zero_memory_bytes, sign));
+	for (uint32_t i = 0; i < BT_STANDARD__COUNT; i++) {
+		info->requested[i] =
+			bt_wrap_add(info->requested[i], signed_amount(shape->requested[i], sign));
+	}
+	for (uint32_t i = 0; i < BT_NON_ZERO_COUNT; i++) {
+		info->non_zero[i] =
+			bt_wrap_add(info->non_zero[i], signed_amount(shape->non_zero[i], sign));
+	}
 	info->pod_count += sign;
 	for (uint32_t i = 0; i < shape->scalar_count; i++) {
 		add_scalar(info, arena, shape->scalars[i].resource,

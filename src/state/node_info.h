@@ -22,15 +22,10 @@ struct bt_scalar_delta {
 struct bt_node_info {
 	const struct bt_state *state;
 	uint32_t slot;
-	int64_t allocatable_cpu_milli;
-	int64_t allocatable_memory_bytes;
-	int64_t allocatable_ephemeral_bytes;
+	int64_t allocatable[BT_STANDARD__COUNT];
 	int64_t allocatable_pods;
-	int64_t requested_cpu_milli;
-	int64_t requested_memory_bytes;
-	int64_t requested_ephemeral_bytes;
-	int64_t non_zero_cpu_milli;
-	int64_t non_zero_memory_bytes;
+	int64_t requested[BT_STANDARD__COUNT];
+	int64_t non_zero[BT_NON_ZERO_COUNT];
 	int64_t pod_count;
 	/* Overlay. arena is NULL while there are no changes. */
 	struct bt_arena *arena;

@@ -182,15 +182,14 @@ static uint32_t set_allocatable(struct bt_node_table *table, uint32_t slot,
 	uint32_t differing = 0;
 
 	bt_resource_add(&allocatable, &node->status.allocatable, scratch);
-	differing += write_amount(table, table->allocatable_cpu_milli, slot, allocatable.cpu_milli);
-	differing += write_amount(
-		table, table->allocatable_memory_bytes, slot, allocatable.memory_bytes);
-	if (differing != 0) {
-		table->inverse_cpu[slot] = inverse_of(allocatable.cpu_milli);
-		table->inverse_memory[slot] = inverse_of(allocatable.memory_bytes);
+	int64_t amounts[BT_STANDARD__COUNT];
+	bt_resource_get_standard(&allocatable, amounts);
+	for (uint32_t i = 0; i < BT_STANDARD__COUNT; i++) {
+		differing += write_amount(table, table->allocatable[i], slot, amounts[i]);
 	}
-	differing += write_amount(table, table->allocatable_ephemeral_bytes, slot,
-		allocatable.ephemeral_storage_bytes);
+	for (uint32_t i = 0; i < BT_NON_ZERO_COUNT && differing != 0; i++) {
+		table->inverse[i][slot] = inverse_of(amounts[i]);
+	}
 	differing +=
 		write_amount(table, table->allocatable_pods, slot, allocatable.allowed_pod_number);
 	differing += set_scalars(table, slot, &allocatable);

@@ -282,11 +282,12 @@ static const struct {
 	size_t offset;
 	size_t size; /* of an entry */
 } slot_columns[] = {
-	COLUMN(allocatable_cpu_milli), COLUMN(allocatable_memory_bytes),
-	COLUMN(allocatable_ephemeral_bytes), COLUMN(allocatable_pods), COLUMN(requested_cpu_milli),
-	COLUMN(requested_memory_bytes), COLUMN(requested_ephemeral_bytes),
-	COLUMN(non_zero_cpu_milli), COLUMN(non_zero_memory_bytes), COLUMN(pod_count),
-	COLUMN(inverse_cpu), COLUMN(inverse_memory), COLUMN(taint_set), COLUMN(unschedulable),
+	COLUMN(allocatable[BT_CPU_MILLI]), COLUMN(allocatable[BT_MEMORY_BYTES]),
+	COLUMN(allocatable[BT_EPHEMERAL_BYTES]), COLUMN(allocatable_pods),
+	COLUMN(requested[BT_CPU_MILLI]), COLUMN(requested[BT_MEMORY_BYTES]),
+	COLUMN(requested[BT_EPHEMERAL_BYTES]), COLUMN(non_zero[BT_CPU_MILLI]),
+	COLUMN(non_zero[BT_MEMORY_BYTES]), COLUMN(pod_count), COLUMN(inverse[BT_CPU_MILLI]),
+	COLUMN(inverse[BT_MEMORY_BYTES]), COLUMN(taint_set), COLUMN(unschedulable),
 	COLUMN(declared_features),
 	COLUMN(rows), /* must be last: bt_node_table_release clears all columns but the last */
 };
@@ -497,17 +498,11 @@ uint32_t bt_node_table_find_scalar(const struct bt_node_table *table, struct bt_
 struct bt_amount_columns bt_node_table_columns(
 	const struct bt_node_table *table, struct bt_str resource)
 {
-	if (bt_str_equal_c(resource, "cpu")) {
-		return (struct bt_amount_columns){
-			table->requested_cpu_milli, table->allocatable_cpu_milli};
-	}
-	if (bt_str_equal_c(resource, "memory")) {
-		return (struct bt_amount_columns){
-			table->requested_memory_bytes, table->allocatable_memory_bytes};
-	}
-	if (bt_str_equal_c(resource, "ephemeral-storage")) {
-		return (struct bt_amount_columns){
-			table->requested_ephemeral_bytes, table->allocatable_ephemeral_bytes};
+	for (uint32_t i = 0; i < BT_STANDARD__COUNT; i++) {
+		if (bt_str_equal(resource, bt_standard_names[i])) {
+			return (struct bt_amount_columns){
+				table->requested[i], table->allocatable[i]};
+		}
 	}
 	if (bt_str_equal_c(resource, "pods")) {
 		return (struct bt_amount_columns){table->pod_count, table->allocatable_pods};

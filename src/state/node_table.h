@@ -136,18 +136,12 @@ struct bt_node_table {
 	uint32_t slot_count;    /* slots ever used */
 	uint32_t slot_capacity; /* multiple of 64 */
 	/* Columns. */
-	int64_t *allocatable_cpu_milli;
-	int64_t *allocatable_memory_bytes;
-	int64_t *allocatable_ephemeral_bytes;
+	int64_t *allocatable[BT_STANDARD__COUNT];
 	int64_t *allocatable_pods;
-	int64_t *requested_cpu_milli;
-	int64_t *requested_memory_bytes;
-	int64_t *requested_ephemeral_bytes;
-	int64_t *non_zero_cpu_milli;
-	int64_t *non_zero_memory_bytes;
+	int64_t *requested[BT_STANDARD__COUNT];
+	int64_t *non_zero[BT_NON_ZERO_COUNT];
 	int64_t *pod_count;
-	double *inverse_cpu;    /* 1 / allocatable_cpu_milli; 0 if the amount is not positive */
-	double *inverse_memory; /* 1 / allocatable_memory_bytes; 0 if the amount is not positive */
+	double *inverse[BT_NON_ZERO_COUNT]; /* 1 / allocatable; 0 if that is not positive */
 	uint32_t *taint_set;
 	uint8_t *unschedulable;
 	uint8_t *declared_features; /* bit i: registered feature i (spec 05 section 14) */

@@ -286,22 +286,17 @@ static void log_change(struct bt_state *state, const struct bt_pod_record *recor
 static void apply_requests(struct bt_node_table *nodes, uint32_t slot, const struct bt_shape *shape,
 	int64_t (*apply)(int64_t sum, int64_t amount))
 {
-	int64_t cpu = apply(nodes->requested_cpu_milli[slot], shape->requested_cpu_milli);
-	int64_t memory = apply(nodes->requested_memory_bytes[slot], shape->requested_memory_bytes);
-	int64_t ephemeral =
-		apply(nodes->requested_ephemeral_bytes[slot], shape->requested_ephemeral_bytes);
-	int64_t non_zero_cpu = apply(nodes->non_zero_cpu_milli[slot], shape->non_zero_cpu_milli);
-	int64_t non_zero_memory =
-		apply(nodes->non_zero_memory_bytes[slot], shape->non_zero_memory_bytes);
+	uint64_t bits = 0; /* bits of all sums */
 
-	nodes->requested_cpu_milli[slot] = cpu;
-	nodes->requested_memory_bytes[slot] = memory;
-	nodes->requested_ephemeral_bytes[slot] = ephemeral;
-	nodes->non_zero_cpu_milli[slot] = non_zero_cpu;
-	nodes->non_zero_memory_bytes[slot] = non_zero_memory;
-	bt_node_table_check_amounts(nodes,
-		(uint64_t)cpu | (uint64_t)memory | (uint64_t)ephemeral | (uint64_t)non_zero_cpu |
-			(uint64_t)non_zero_memory);
+	for (uint32_t i = 0; i < BT_STANDARD__COUNT; i++) {
+		nodes->requested[i][slot] = apply(nodes->requested[i][slot], shape->requested[i]);
+		bits |= (uint64_t)nodes->requested[i][slot];
+	}
+	for (uint32_t i = 0; i < BT_NON_ZERO_COUNT; i++) {
+		nodes->non_zero[i][slot] = apply(nodes->non_zero[i][slot], shape->non_zero[i]);
+		bits |= (uint64_t)nodes->non_zero[i][slot];
+	}
+	bt_node_table_check_amounts(nodes, bits);
 	for (uint32_t i = 0; i < shape->scalar_count; i++) {
 		bt_node_table_add_scalar(
 			nodes, shape->scalars[i].resource, slot, apply(0, shape->scalars[i].value));

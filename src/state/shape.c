@@ -297,11 +297,8 @@ static struct bt_shape *new_shape(struct bt_shape_table *table, const struct bt_
 		shape->packed = bt_arena_str(&shape->arena, bt_strbuf_str(&table->text));
 		shape->arena.chunk_bytes = FIRST_CHUNK_BYTES;
 	}
-	shape->requested_cpu_milli = resources.requested.cpu_milli;
-	shape->requested_memory_bytes = resources.requested.memory_bytes;
-	shape->requested_ephemeral_bytes = resources.requested.ephemeral_storage_bytes;
-	shape->non_zero_cpu_milli = resources.non_zero_cpu_milli;
-	shape->non_zero_memory_bytes = resources.non_zero_memory_bytes;
+	bt_resource_get_standard(&resources.requested, shape->requested);
+	memcpy(shape->non_zero, resources.non_zero, sizeof(shape->non_zero));
 	if (count != 0) {
 		shape->scalars = BT_ARENA_NEW_ARRAY(&shape->arena, struct bt_shape_scalar, count);
 		for (uint32_t i = 0; i < count; i++) {

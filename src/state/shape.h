@@ -101,11 +101,8 @@ struct bt_shape {
 	const struct bt_pod *pod;
 	struct bt_str packed; /* if pod is NULL; see bt_message_pack */
 	/** Requests that the pod adds to its node (variants A and Z of spec 01b). */
-	int64_t requested_cpu_milli;
-	int64_t requested_memory_bytes;
-	int64_t requested_ephemeral_bytes;
-	int64_t non_zero_cpu_milli;
-	int64_t non_zero_memory_bytes;
+	int64_t requested[BT_STANDARD__COUNT];
+	int64_t non_zero[BT_NON_ZERO_COUNT];
 	struct bt_shape_scalar *scalars; /* sorted by name */
 	uint32_t scalar_count;
 	bt_host_port_list host_ports;

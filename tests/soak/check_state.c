@@ -52,16 +52,18 @@ static bool check_node(const struct bt_state *state, const struct bt_sim_view *v
 		       node->spec.unschedulable) &&
 		check_amount(complaint, name, "number of taints",
 			bt_node_table_taints(nodes, slot)->count, node->spec.taints.count) &&
-		check_amount(complaint, name, "allocatable cpu", nodes->allocatable_cpu_milli[slot],
-			bt_sim_node_amount(node, cpu)) &&
+		check_amount(complaint, name, "allocatable cpu",
+			nodes->allocatable[BT_CPU_MILLI][slot], bt_sim_node_amount(node, cpu)) &&
 		check_amount(complaint, name, "allocatable memory",
-			nodes->allocatable_memory_bytes[slot], bt_sim_node_amount(node, memory)) &&
+			nodes->allocatable[BT_MEMORY_BYTES][slot],
+			bt_sim_node_amount(node, memory)) &&
 		check_amount(complaint, name, "number of pods", nodes->pod_count[slot],
 			bt_sim_view_used(view, name, pods)) &&
-		check_amount(complaint, name, "requested cpu", nodes->requested_cpu_milli[slot],
+		check_amount(complaint, name, "requested cpu", nodes->requested[BT_CPU_MILLI][slot],
 			bt_sim_view_used(view, name, cpu)) &&
 		check_amount(complaint, name, "requested memory",
-			nodes->requested_memory_bytes[slot], bt_sim_view_used(view, name, memory));
+			nodes->requested[BT_MEMORY_BYTES][slot],
+			bt_sim_view_used(view, name, memory));
 }
 
 static bool check_pod(

@@ -41,11 +41,12 @@ static bool add_pod(const struct bt_state *state, uint32_t slot, uint32_t positi
 	check(record->position == position, "pod %u is at %u, not %u", pod_id, position,
 		record->position);
 	shape = bt_shape_at(&state->shapes, record->shape);
-	sums->cpu = bt_wrap_add(sums->cpu, shape->requested_cpu_milli);
-	sums->memory = bt_wrap_add(sums->memory, shape->requested_memory_bytes);
-	sums->ephemeral = bt_wrap_add(sums->ephemeral, shape->requested_ephemeral_bytes);
-	sums->non_zero_cpu = bt_wrap_add(sums->non_zero_cpu, shape->non_zero_cpu_milli);
-	sums->non_zero_memory = bt_wrap_add(sums->non_zero_memory, shape->non_zero_memory_bytes);
+	sums->cpu = bt_wrap_add(sums->cpu, shape->requested[BT_CPU_MILLI]);
+	sums->memory = bt_wrap_add(sums->memory, shape->requested[BT_MEMORY_BYTES]);
+	sums->ephemeral = bt_wrap_add(sums->ephemeral, shape->requested[BT_EPHEMERAL_BYTES]);
+	sums->non_zero_cpu = bt_wrap_add(sums->non_zero_cpu, shape->non_zero[BT_CPU_MILLI]);
+	sums->non_zero_memory =
+		bt_wrap_add(sums->non_zero_memory, shape->non_zero[BT_MEMORY_BYTES]);
 	sums->affinity += shape->has_affinity;
 	sums->anti_affinity += shape->has_required_anti_affinity;
 	sums->claims += record->snapshot_only ? 0 : shape->claim_names.count;
@@ -82,13 +83,14 @@ static bool check_row(
 	for (uint32_t i = 0; i < row->claims.count; i++) {
 		claims += row->claims.items[i].count;
 	}
-	check(nodes->requested_cpu_milli[slot] == sums.cpu, "slot %u: requested cpu", slot);
-	check(nodes->requested_memory_bytes[slot] == sums.memory, "slot %u: requested memory",
+	check(nodes->requested[BT_CPU_MILLI][slot] == sums.cpu, "slot %u: requested cpu", slot);
+	check(nodes->requested[BT_MEMORY_BYTES][slot] == sums.memory, "slot %u: requested memory",
 		slot);
-	check(nodes->requested_ephemeral_bytes[slot] == sums.ephemeral,
+	check(nodes->requested[BT_EPHEMERAL_BYTES][slot] == sums.ephemeral,
 		"slot %u: requested storage", slot);
-	check(nodes->non_zero_cpu_milli[slot] == sums.non_zero_cpu, "slot %u: non-zero cpu", slot);
-	check(nodes->non_zero_memory_bytes[slot] == sums.non_zero_memory,
+	check(nodes->non_zero[BT_CPU_MILLI][slot] == sums.non_zero_cpu, "slot %u: non-zero cpu",
+		slot);
+	check(nodes->non_zero[BT_MEMORY_BYTES][slot] == sums.non_zero_memory,
 		"slot %u: non-zero memory", slot);
 	check(nodes->pod_count[slot] == (int64_t)row->pods.count, "slot %u: pod count", slot);
 	check(row->pods_with_affinity.count == sums.affinity, "slot %u: affinity pods", slot);

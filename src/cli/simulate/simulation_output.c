@@ -25,8 +25,8 @@ static void add_wide_cells(
 	struct bt_pod_info info;
 	bt_pod_info_init_pending(state, entry->pod, &info);
 	bt_table_add_cells(table, "%i\t%a\t%a", priority, BT_STR("cpu"),
-		info.shape->requested_cpu_milli, BT_AMOUNT_NEAREST, BT_STR("memory"),
-		info.shape->requested_memory_bytes, BT_AMOUNT_NEAREST);
+		info.shape->requested[BT_CPU_MILLI], BT_AMOUNT_NEAREST, BT_STR("memory"),
+		info.shape->requested[BT_MEMORY_BYTES], BT_AMOUNT_NEAREST);
 	bt_pod_info_finish_pending(state, &info);
 	bool is_scored = is_placed && entry->feasible_count > 1;
 	bt_table_add_cells(table, is_scored ? "%d" : "-", entry->score);
@@ -197,12 +197,12 @@ static void add_use(
 static void add_node(
 	struct bt_table *table, const struct bt_node_table *nodes, uint32_t slot, bool wide)
 {
-	int64_t cpu = nodes->allocatable_cpu_milli[slot];
-	int64_t memory = nodes->allocatable_memory_bytes[slot];
+	int64_t cpu = nodes->allocatable[BT_CPU_MILLI][slot];
+	int64_t memory = nodes->allocatable[BT_MEMORY_BYTES][slot];
 	bt_table_add_cells(table, "%p\t%d/%d", bt_node_table_name(nodes, slot),
 		nodes->pod_count[slot], nodes->allocatable_pods[slot]);
-	add_use(table, BT_STR("cpu"), nodes->requested_cpu_milli[slot], cpu);
-	add_use(table, BT_STR("memory"), nodes->requested_memory_bytes[slot], memory);
+	add_use(table, BT_STR("cpu"), nodes->requested[BT_CPU_MILLI][slot], cpu);
+	add_use(table, BT_STR("memory"), nodes->requested[BT_MEMORY_BYTES][slot], memory);
 	if (wide) {
 		/*
 		 * Append extended and other resources that the node has or that pods there request:
@@ -395,12 +395,14 @@ static void write_json(const void *answer, struct bt_json_writer *writer)
 		bt_json_write_member_usage(writer, BT_STR("pods"), nodes->pod_count[slot],
 			nodes->allocatable_pods[slot]);
 		bt_json_write_member_usage(writer, BT_STR("cpuMilli"),
-			nodes->requested_cpu_milli[slot], nodes->allocatable_cpu_milli[slot]);
+			nodes->requested[BT_CPU_MILLI][slot],
+			nodes->allocatable[BT_CPU_MILLI][slot]);
 		bt_json_write_member_usage(writer, BT_STR("memoryBytes"),
-			nodes->requested_memory_bytes[slot], nodes->allocatable_memory_bytes[slot]);
+			nodes->requested[BT_MEMORY_BYTES][slot],
+			nodes->allocatable[BT_MEMORY_BYTES][slot]);
 		bt_json_write_member_usage(writer, BT_STR("ephemeralStorageBytes"),
-			nodes->requested_ephemeral_bytes[slot],
-			nodes->allocatable_ephemeral_bytes[slot]);
+			nodes->requested[BT_EPHEMERAL_BYTES][slot],
+			nodes->allocatable[BT_EPHEMERAL_BYTES][slot]);
 		bt_json_begin_member_object(writer, "resources");
 		for (uint32_t j = 0; j < nodes->scalars.count; j++) {
 			const struct bt_scalar_column *column = &nodes->scalars.items[j];

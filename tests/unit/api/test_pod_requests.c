@@ -68,10 +68,10 @@ static void check_non_zero(const char *pod_json, int64_t cpu_milli, int64_t memo
 	struct bt_pod_resources resources =
 		bt_pod_resources_compute(api_pod(&arena, pod_json), &default_gates, &arena);
 
-	ck_assert_msg(resources.non_zero_cpu_milli == cpu_milli, "cpu %lld of %s",
-		(long long)resources.non_zero_cpu_milli, pod_json);
-	ck_assert_msg(resources.non_zero_memory_bytes == memory_bytes, "memory %lld of %s",
-		(long long)resources.non_zero_memory_bytes, pod_json);
+	ck_assert_msg(resources.non_zero[BT_CPU_MILLI] == cpu_milli, "cpu %lld of %s",
+		(long long)resources.non_zero[BT_CPU_MILLI], pod_json);
+	ck_assert_msg(resources.non_zero[BT_MEMORY_BYTES] == memory_bytes, "memory %lld of %s",
+		(long long)resources.non_zero[BT_MEMORY_BYTES], pod_json);
 }
 
 #define MI INT64_C(1048576)
@@ -495,17 +495,18 @@ START_TEST(test_pod_requests__edge_01b_35_pods_of_one_node)
 
 		ck_assert_int_eq(resources.requested.cpu_milli, rows[i].cpu_milli);
 		ck_assert_int_eq(resources.requested.memory_bytes, rows[i].memory_bytes);
-		ck_assert_int_eq(resources.non_zero_cpu_milli, rows[i].non_zero_cpu_milli);
-		ck_assert_int_eq(resources.non_zero_memory_bytes, rows[i].non_zero_memory_bytes);
+		ck_assert_int_eq(resources.non_zero[BT_CPU_MILLI], rows[i].non_zero_cpu_milli);
+		ck_assert_int_eq(
+			resources.non_zero[BT_MEMORY_BYTES], rows[i].non_zero_memory_bytes);
 		sum.requested.cpu_milli += resources.requested.cpu_milli;
 		sum.requested.memory_bytes += resources.requested.memory_bytes;
-		sum.non_zero_cpu_milli += resources.non_zero_cpu_milli;
-		sum.non_zero_memory_bytes += resources.non_zero_memory_bytes;
+		sum.non_zero[BT_CPU_MILLI] += resources.non_zero[BT_CPU_MILLI];
+		sum.non_zero[BT_MEMORY_BYTES] += resources.non_zero[BT_MEMORY_BYTES];
 	}
 	ck_assert_int_eq(sum.requested.cpu_milli, 2300);
 	ck_assert_int_eq(sum.requested.memory_bytes, 209716700);
-	ck_assert_int_eq(sum.non_zero_cpu_milli, 2300);
-	ck_assert_int_eq(sum.non_zero_memory_bytes, 419431900);
+	ck_assert_int_eq(sum.non_zero[BT_CPU_MILLI], 2300);
+	ck_assert_int_eq(sum.non_zero[BT_MEMORY_BYTES], 419431900);
 }
 END_TEST
 

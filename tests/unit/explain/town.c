@@ -147,10 +147,10 @@ const char *town_fingerprint(struct town *town)
 		const struct bt_node_row *row = &state->nodes.rows[slot];
 
 		bt_strbuf_printf(&text, "\n%u cpu %lld/%lld memory %lld/%lld pods %lld/%lld", slot,
-			(long long)state->nodes.requested_cpu_milli[slot],
-			(long long)state->nodes.allocatable_cpu_milli[slot],
-			(long long)state->nodes.requested_memory_bytes[slot],
-			(long long)state->nodes.allocatable_memory_bytes[slot],
+			(long long)state->nodes.requested[BT_CPU_MILLI][slot],
+			(long long)state->nodes.allocatable[BT_CPU_MILLI][slot],
+			(long long)state->nodes.requested[BT_MEMORY_BYTES][slot],
+			(long long)state->nodes.allocatable[BT_MEMORY_BYTES][slot],
 			(long long)state->nodes.pod_count[slot],
 			(long long)state->nodes.allocatable_pods[slot]);
 		bt_strbuf_printf(&text, " ports %u taints %u%s", row->ports.count,

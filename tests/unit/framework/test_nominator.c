@@ -89,7 +89,7 @@ START_TEST(test_nominator__stub_when_not_queued)
 	ck_assert(bt_str_equal_c(seen->uid, "a"));
 	ck_assert_int_eq(seen->priority, 0);
 	ck_assert_uint_eq(seen->labels->count, 0);
-	ck_assert_int_eq(seen->shape->requested_cpu_milli, 0);
+	ck_assert_int_eq(seen->shape->requested[BT_CPU_MILLI], 0);
 	bt_nominator_set_queued(&world.nominator, BT_STR("a"), &pod);
 	ck_assert_ptr_eq(first_on_node(&world, "n1"), &pod);
 	fake_world_finish(&world);

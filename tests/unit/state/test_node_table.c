@@ -36,10 +36,10 @@ START_TEST(test_node_table__edge_01b_35_three_pods)
 		&err));
 	slot = slot_of(&f, "n1");
 	row = row_of(&f, "n1");
-	ck_assert_int_eq(f.state->nodes.requested_cpu_milli[slot], 2300);
-	ck_assert_int_eq(f.state->nodes.requested_memory_bytes[slot], INT64_C(209716700));
-	ck_assert_int_eq(f.state->nodes.non_zero_cpu_milli[slot], 2300);
-	ck_assert_int_eq(f.state->nodes.non_zero_memory_bytes[slot], INT64_C(419431900));
+	ck_assert_int_eq(f.state->nodes.requested[BT_CPU_MILLI][slot], 2300);
+	ck_assert_int_eq(f.state->nodes.requested[BT_MEMORY_BYTES][slot], INT64_C(209716700));
+	ck_assert_int_eq(f.state->nodes.non_zero[BT_CPU_MILLI][slot], 2300);
+	ck_assert_int_eq(f.state->nodes.non_zero[BT_MEMORY_BYTES][slot], INT64_C(419431900));
 	ck_assert_uint_eq(row->claims.count, 2);
 	for (uint32_t i = 0; i < 2; i++) {
 		bool first = bt_str_equal_c(
@@ -146,7 +146,7 @@ START_TEST(test_node_table__edge_01b_39_remove_unknown_pod)
 	bt_node_info_init(&info, f.state, slot_of(&f, "n1"));
 	check_error(bt_node_info_remove_pod(&info, &arena, &pod, &err), BERTH_ERR_NOT_FOUND,
 		"no corresponding pod x in pods of node n1");
-	ck_assert_int_eq(info.requested_cpu_milli, 1000);
+	ck_assert_int_eq(info.requested[BT_CPU_MILLI], 1000);
 	ck_assert_int_eq(row_of(&f, "n1")->generation, generation);
 	bt_pod_info_finish_pending(f.state, &pod);
 	bt_arena_finish(&arena);
@@ -320,15 +320,15 @@ START_TEST(test_node_table__edge_01b_46_wrapping_sums)
 	a = make_requesting_pod(&f, "a", "n1", "'cpu':'9223372036854776','memory':'10E'");
 	check_ok(bt_state_add_pod(f.state, a, &err));
 	slot = slot_of(&f, "n1");
-	ck_assert_int_lt(f.state->nodes.requested_cpu_milli[slot], 0);
-	ck_assert_int_eq(f.state->nodes.requested_memory_bytes[slot], 0);
+	ck_assert_int_lt(f.state->nodes.requested[BT_CPU_MILLI][slot], 0);
+	ck_assert_int_eq(f.state->nodes.requested[BT_MEMORY_BYTES][slot], 0);
 	ck_assert(f.state->nodes.has_wide_values);
 	b = make_requesting_pod(&f, "b", "n1", "'cpu':'9223372036854776'");
 	check_ok(bt_state_add_pod(f.state, b, &err));
 	check_valid(&f);
 	check_ok(bt_state_remove_pod(f.state, a, &err));
 	check_ok(bt_state_remove_pod(f.state, b, &err));
-	ck_assert_int_eq(f.state->nodes.requested_cpu_milli[slot], 0);
+	ck_assert_int_eq(f.state->nodes.requested[BT_CPU_MILLI][slot], 0);
 	fixture_finish(&f);
 }
 END_TEST
@@ -373,11 +373,11 @@ START_TEST(test_node_table__edge_01b_47_resized_pod)
 		"'containers':[{'name':'c','resources':{'requests':{'cpu':'1'}}}]",
 		"'containerStatuses':[{'name':'c','resources':{'requests':{'cpu':'3'}}}]");
 	check_ok(bt_state_update_pod(f.state, old, resized, &err));
-	ck_assert_int_eq(f.state->nodes.requested_cpu_milli[slot_of(&f, "n1")], 3000);
+	ck_assert_int_eq(f.state->nodes.requested[BT_CPU_MILLI][slot_of(&f, "n1")], 3000);
 	/* The removal subtracts what the add has added, whatever requests the delete event has. */
 	check_ok(bt_state_add_pod(f.state, make_pod(&f, "b", "n1", ""), &err));
 	check_ok(bt_state_remove_pod(f.state, old, &err));
-	ck_assert_int_eq(f.state->nodes.requested_cpu_milli[slot_of(&f, "n1")], 0);
+	ck_assert_int_eq(f.state->nodes.requested[BT_CPU_MILLI][slot_of(&f, "n1")], 0);
 	fixture_finish(&f);
 }
 END_TEST
@@ -394,11 +394,11 @@ START_TEST(test_node_table__edge_01b_48_ghost_continues)
 	check_refresh(&f);
 	check_ok(bt_state_remove_node(f.state, node, &err));
 	check_refresh(&f);
-	ck_assert_int_eq(f.state->nodes.requested_cpu_milli[slot_of(&f, "n1")], 1000);
+	ck_assert_int_eq(f.state->nodes.requested[BT_CPU_MILLI][slot_of(&f, "n1")], 1000);
 	bt_state_add_node(f.state, node);
 	check_ok(bt_state_add_pod(f.state, make_requesting_pod(&f, "b", "n1", "'cpu':'1'"), &err));
 	check_refresh(&f);
-	ck_assert_int_eq(f.state->nodes.requested_cpu_milli[slot_of(&f, "n1")], 2000);
+	ck_assert_int_eq(f.state->nodes.requested[BT_CPU_MILLI][slot_of(&f, "n1")], 2000);
 	fixture_finish(&f);
 }
 END_TEST
@@ -648,7 +648,7 @@ START_TEST(test_node_table__slots_are_reused_and_zeroed)
 	check_ok(bt_state_remove_node(f.state, node, &err));
 	ck_assert_uint_eq(slot_of(&f, "n1"), slot);
 	check_refresh(&f);
-	ck_assert_int_eq(f.state->nodes.allocatable_memory_bytes[slot], 0);
+	ck_assert_int_eq(f.state->nodes.allocatable[BT_MEMORY_BYTES][slot], 0);
 	ck_assert_int_eq(f.state->nodes.allocatable_pods[slot], 0);
 	add_node(&f, "n2", "", "");
 	ck_assert_uint_eq(slot_of(&f, "n2"), slot);

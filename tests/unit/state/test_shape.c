@@ -146,9 +146,9 @@ START_TEST(test_shape__contribution)
 			"{'name':'b','persistentVolumeClaim':{'claimName':'c1'}}]"),
 		true);
 	shape = bt_shape_at(&f.state->shapes, id);
-	ck_assert_int_eq(shape->requested_cpu_milli, 1000);
-	ck_assert_int_eq(shape->requested_ephemeral_bytes, 5);
-	ck_assert_int_eq(shape->non_zero_cpu_milli, 1100);
+	ck_assert_int_eq(shape->requested[BT_CPU_MILLI], 1000);
+	ck_assert_int_eq(shape->requested[BT_EPHEMERAL_BYTES], 5);
+	ck_assert_int_eq(shape->non_zero[BT_CPU_MILLI], 1100);
 	ck_assert_uint_eq(shape->scalar_count, 3);
 	/* Names are in ascending order. */
 	ck_assert_uint_eq(shape->scalars[0].resource,

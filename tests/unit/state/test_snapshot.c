@@ -17,13 +17,13 @@ START_TEST(test_snapshot__edge_03b_34_assumed_pod_is_forgotten_at_the_refresh)
 	pod = make_requesting_pod(&f, "a", "n1", "'cpu':'1'");
 	check_ok(bt_snapshot_assume_pod(f.state, pod, &err));
 	check_valid(&f);
-	ck_assert_int_eq(f.state->nodes.requested_cpu_milli[slot_of(&f, "n1")], 1000);
+	ck_assert_int_eq(f.state->nodes.requested[BT_CPU_MILLI][slot_of(&f, "n1")], 1000);
 	ck_assert_int_eq(row_of(&f, "n1")->generation, generation);
 	/* The cache does not have the pod. */
 	ck_assert_uint_eq(f.state->pods.count, 0);
 	ck_assert_uint_eq(bt_state_find_pod(f.state, pod->metadata.uid), BT_POD_NONE);
 	check_refresh(&f);
-	ck_assert_int_eq(f.state->nodes.requested_cpu_milli[slot_of(&f, "n1")], 0);
+	ck_assert_int_eq(f.state->nodes.requested[BT_CPU_MILLI][slot_of(&f, "n1")], 0);
 	ck_assert_str_eq(bt_strbuf_c(&f.warnings), "1 pods were left assumed in the snapshot\n");
 	fixture_finish(&f);
 }

@@ -19,8 +19,8 @@ START_TEST(test_state__edge_03b_12_imaginary_node)
 	check_refresh(&f);
 	check_list(&f, "n1");
 	ck_assert_uint_eq(f.state->node_entry_count, 1);
-	ck_assert_int_eq(f.state->nodes.requested_cpu_milli[slot_of(&f, "n1")], 1000);
-	ck_assert_int_eq(f.state->nodes.allocatable_cpu_milli[slot_of(&f, "n1")], 4000);
+	ck_assert_int_eq(f.state->nodes.requested[BT_CPU_MILLI][slot_of(&f, "n1")], 1000);
+	ck_assert_int_eq(f.state->nodes.allocatable[BT_CPU_MILLI][slot_of(&f, "n1")], 4000);
 	fixture_finish(&f);
 }
 END_TEST
@@ -47,14 +47,14 @@ START_TEST(test_state__edge_03b_13_ghost_node)
 	ck_assert_uint_ne(bt_state_find_pod(f.state, a->metadata.uid), BT_POD_NONE);
 	check_ok(bt_state_update_pod(
 		f.state, a, make_requesting_pod(&f, "a", "n1", "'cpu':'3'"), &err));
-	ck_assert_int_eq(f.state->nodes.requested_cpu_milli[slot_of(&f, "n1")], 5000);
-	ck_assert_int_eq(f.state->nodes.allocatable_cpu_milli[slot_of(&f, "n1")], 4000);
+	ck_assert_int_eq(f.state->nodes.requested[BT_CPU_MILLI][slot_of(&f, "n1")], 5000);
+	ck_assert_int_eq(f.state->nodes.allocatable[BT_CPU_MILLI][slot_of(&f, "n1")], 4000);
 	check_ok(bt_state_remove_pod(f.state, b, &err));
 	ck_assert_uint_eq(f.state->node_entry_count, 1);
 	check_ok(bt_state_remove_pod(f.state, a, &err));
 	ck_assert_uint_eq(f.state->node_entry_count, 0);
 	ck_assert_uint_eq(slot_of(&f, "n1"), BT_SLOT_NONE);
-	ck_assert_int_eq(f.state->nodes.allocatable_cpu_milli[0], 0);
+	ck_assert_int_eq(f.state->nodes.allocatable[BT_CPU_MILLI][0], 0);
 	fixture_finish(&f);
 }
 END_TEST
@@ -212,7 +212,7 @@ START_TEST(test_state__edge_03b_27_remove_and_add_between_refreshes)
 	check_refresh(&f);
 	check_list(&f, "n1,n2");
 	ck_assert_uint_eq(slot_of(&f, "n1"), slot);
-	ck_assert_int_eq(f.state->nodes.allocatable_cpu_milli[slot], 8000);
+	ck_assert_int_eq(f.state->nodes.allocatable[BT_CPU_MILLI][slot], 8000);
 	add_node(&f, "n3", "", "");
 	check_refresh(&f);
 	check_list(&f, "n2,n1,n3");

@@ -33,7 +33,7 @@ START_TEST(test_state__edge_03b_02_add_twice)
 	check_ok(bt_state_add_pod(f.state, pod, &err));
 	check_error(bt_state_add_pod(f.state, pod, &err), BERTH_ERR_STATE,
 		"pod a-uid(ns/a) was already in added state");
-	ck_assert_int_eq(f.state->nodes.requested_cpu_milli[slot_of(&f, "n1")], 1000);
+	ck_assert_int_eq(f.state->nodes.requested[BT_CPU_MILLI][slot_of(&f, "n1")], 1000);
 	ck_assert_int_eq(f.state->nodes.pod_count[slot_of(&f, "n1")], 1);
 	fixture_finish(&f);
 }
@@ -61,7 +61,7 @@ START_TEST(test_state__edge_03b_03_confirm_on_same_node)
 				  .labels.count,
 		1);
 	ck_assert_int_eq(bt_state_pod_at(f.state, id)->start_seconds, INT64_C(1767225600));
-	ck_assert_int_eq(f.state->nodes.requested_cpu_milli[slot_of(&f, "n1")], 1000);
+	ck_assert_int_eq(f.state->nodes.requested[BT_CPU_MILLI][slot_of(&f, "n1")], 1000);
 	fixture_finish(&f);
 }
 END_TEST
@@ -99,7 +99,7 @@ START_TEST(test_state__edge_03b_04_confirm_on_other_node)
 	ck_assert_uint_eq(f.state->node_entry_count, 1);
 	ck_assert_uint_eq(slot_of(&f, "n1"), BT_SLOT_NONE);
 	ck_assert_str_eq(pod_names(&f, "n2"), "a");
-	ck_assert_int_eq(f.state->nodes.requested_cpu_milli[slot_of(&f, "n2")], 1000);
+	ck_assert_int_eq(f.state->nodes.requested[BT_CPU_MILLI][slot_of(&f, "n2")], 1000);
 	ck_assert_str_eq(bt_strbuf_c(&f.warnings),
 		"Pod was added to a different node than it was assumed\n");
 	fixture_finish(&f);
@@ -267,10 +267,10 @@ START_TEST(test_state__edge_03b_17_pod_without_requests)
 	check_ok(bt_state_add_pod(f.state,
 		make_pod(&f, "a", "n1", "'containers':[{'name':'a'},{'name':'b'}]"), &err));
 	slot = slot_of(&f, "n1");
-	ck_assert_int_eq(f.state->nodes.requested_cpu_milli[slot], 0);
-	ck_assert_int_eq(f.state->nodes.requested_memory_bytes[slot], 0);
-	ck_assert_int_eq(f.state->nodes.non_zero_cpu_milli[slot], 200);
-	ck_assert_int_eq(f.state->nodes.non_zero_memory_bytes[slot], INT64_C(419430400));
+	ck_assert_int_eq(f.state->nodes.requested[BT_CPU_MILLI][slot], 0);
+	ck_assert_int_eq(f.state->nodes.requested[BT_MEMORY_BYTES][slot], 0);
+	ck_assert_int_eq(f.state->nodes.non_zero[BT_CPU_MILLI][slot], 200);
+	ck_assert_int_eq(f.state->nodes.non_zero[BT_MEMORY_BYTES][slot], INT64_C(419430400));
 	fixture_finish(&f);
 }
 END_TEST
@@ -284,9 +284,9 @@ START_TEST(test_state__edge_03b_18_only_ephemeral_storage)
 	check_ok(bt_state_add_pod(
 		f.state, make_requesting_pod(&f, "a", "n1", "'ephemeral-storage':'500'"), &err));
 	slot = slot_of(&f, "n1");
-	ck_assert_int_eq(f.state->nodes.requested_ephemeral_bytes[slot], 500);
-	ck_assert_int_eq(f.state->nodes.non_zero_cpu_milli[slot], 100);
-	ck_assert_int_eq(f.state->nodes.non_zero_memory_bytes[slot], INT64_C(209715200));
+	ck_assert_int_eq(f.state->nodes.requested[BT_EPHEMERAL_BYTES][slot], 500);
+	ck_assert_int_eq(f.state->nodes.non_zero[BT_CPU_MILLI][slot], 100);
+	ck_assert_int_eq(f.state->nodes.non_zero[BT_MEMORY_BYTES][slot], INT64_C(209715200));
 	fixture_finish(&f);
 }
 END_TEST
@@ -456,12 +456,12 @@ START_TEST(test_state__edge_05b_24_pod_on_an_unknown_node)
 		f.state, make_requesting_pod(&f, "a", "unknown", "'cpu':'1'"), &err));
 	ck_assert(row_of(&f, "unknown")->in_cache);
 	ck_assert(!row_of(&f, "unknown")->has_node);
-	ck_assert_int_eq(f.state->nodes.requested_cpu_milli[slot_of(&f, "unknown")], 1000);
+	ck_assert_int_eq(f.state->nodes.requested[BT_CPU_MILLI][slot_of(&f, "unknown")], 1000);
 	check_ok(bt_state_refresh_snapshot(f.state, &err));
 	ck_assert_uint_eq(f.state->snapshot.count, 0);
 	bt_state_add_node(f.state, make_node(&f, "unknown", "", ""));
 	ck_assert(row_of(&f, "unknown")->has_node);
-	ck_assert_int_eq(f.state->nodes.requested_cpu_milli[slot_of(&f, "unknown")], 1000);
+	ck_assert_int_eq(f.state->nodes.requested[BT_CPU_MILLI][slot_of(&f, "unknown")], 1000);
 	check_ok(bt_state_refresh_snapshot(f.state, &err));
 	ck_assert_uint_eq(f.state->snapshot.count, 1);
 	fixture_finish(&f);

@@ -131,10 +131,11 @@ static void compare_entry(const struct run *run, int node)
 		affinity += variant->affinity;
 		anti_affinity += variant->anti_affinity;
 	}
-	agree(run, nodes->requested_cpu_milli[slot] == sums.cpu_milli, "n%d: cpu", node);
-	agree(run, nodes->requested_memory_bytes[slot] == sums.memory_bytes, "n%d: memory", node);
-	agree(run, nodes->non_zero_cpu_milli[slot] == sums.non_zero_cpu_milli, "n%d: non-zero cpu",
+	agree(run, nodes->requested[BT_CPU_MILLI][slot] == sums.cpu_milli, "n%d: cpu", node);
+	agree(run, nodes->requested[BT_MEMORY_BYTES][slot] == sums.memory_bytes, "n%d: memory",
 		node);
+	agree(run, nodes->non_zero[BT_CPU_MILLI][slot] == sums.non_zero_cpu_milli,
+		"n%d: non-zero cpu", node);
 	agree(run, nodes->rows[slot].pods_with_affinity.count == affinity, "n%d: affinity pods",
 		node);
 	agree(run, nodes->rows[slot].pods_with_required_anti_affinity.count == anti_affinity,
@@ -146,7 +147,7 @@ static void compare_entry(const struct run *run, int node)
 		"n%d: scalar", node);
 	agree(run,
 		!entry->has_node ||
-			nodes->allocatable_cpu_milli[slot] == INT64_C(1000) * entry->object.cpu,
+			nodes->allocatable[BT_CPU_MILLI][slot] == INT64_C(1000) * entry->object.cpu,
 		"n%d: allocatable", node);
 }
 
