@@ -218,12 +218,17 @@ static enum berth_queueing_hint run_hint(struct berth_plugin *plugin, uint32_t i
 	const struct berth_pod_info *pod, const void *old_object, const void *new_object,
 	struct berth_error *err)
 {
-	struct own_binding *own = own_of((struct berth_volume_binding *)(void *)plugin);
+	const struct bt_hint_call call = {
+		.plugin = own_of((struct berth_volume_binding *)(void *)plugin)->inside,
+		.pod = bt_const_pod_info_of(pod),
+		.old_object = old_object,
+		.new_object = new_object,
+		.registration = index,
+		.err = err,
+	};
 
-	return bt_volume_binding_events[index].hint(own->inside, bt_const_pod_info_of(pod),
-		       old_object, new_object, err) == BT_HINT_SKIP
-		? BERTH_QUEUEING_HINT_SKIP
-		: BERTH_QUEUEING_HINT_QUEUE;
+	return bt_volume_binding_events[index].hint(&call) ? BERTH_QUEUEING_HINT_QUEUE
+							   : BERTH_QUEUEING_HINT_SKIP;
 }
 
 #define HINT(index_) \

@@ -98,11 +98,12 @@ static void add_defaults(const struct bt_framework *framework, struct bt_plugin 
 	struct bt_event_hints *hints)
 {
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(default_events); i++) {
-		bt_vec_push(
-			&hints->items, ((struct bt_event_hint){plugin, default_events[i], NULL}));
+		bt_vec_push(&hints->items,
+			((struct bt_event_hint){plugin, default_events[i], NULL, 0}));
 	}
 	if (bt_gate_enabled(framework->handle.gates, BT_GATE_GENERIC_WORKLOAD)) {
-		bt_vec_push(&hints->items, ((struct bt_event_hint){plugin, pod_group_event, NULL}));
+		bt_vec_push(
+			&hints->items, ((struct bt_event_hint){plugin, pod_group_event, NULL, 0}));
 	}
 }
 
@@ -134,7 +135,7 @@ static int add_registered(
 			node_actions |= events[i].event.action;
 		}
 		bt_vec_push(&hints->items,
-			((struct bt_event_hint){plugin, events[i].event, events[i].hint}));
+			((struct bt_event_hint){plugin, events[i].event, events[i].hint, i}));
 	}
 	/*
 	 * Spec 02 section 10.2: a plugin that registers Node/Add also gets Node/UpdateNodeTaint,
@@ -144,7 +145,7 @@ static int add_registered(
 		(node_actions & BT_ACTION_UPDATE_NODE_TAINT) == 0) {
 		bt_vec_push(&hints->items,
 			((struct bt_event_hint){
-				plugin, {BT_RESOURCE_NODE, BT_ACTION_UPDATE_NODE_TAINT}, NULL}));
+				plugin, {BT_RESOURCE_NODE, BT_ACTION_UPDATE_NODE_TAINT}, NULL, 0}));
 	}
 	return BERTH_OK;
 }

@@ -30,6 +30,7 @@ struct bt_event_hint {
 	struct bt_plugin *plugin; /* NULL: the pseudo plugin "Extender" */
 	struct bt_cluster_event event;
 	bt_hint_function hint; /* NULL: the event always queues the pod */
+	uint32_t registration; /* index of the registration in the plugin's list */
 };
 
 /** Name of the pseudo plugin that stands for all extenders. */

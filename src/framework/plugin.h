@@ -300,19 +300,23 @@ struct bt_cluster_event {
 	uint32_t action; /* bits of spec 02 section 10.1 */
 };
 
-enum bt_queueing_hint {
-	BT_HINT_SKIP,
-	BT_HINT_QUEUE,
+/** The arguments of a queueing hint. */
+struct bt_hint_call {
+	struct bt_plugin *plugin;
+	const struct bt_pod_info *pod;
+	/* The decoded API object (struct bt_pod, struct bt_node, ...) before and after the event.
+	 */
+	const void *old_object; /* NULL: added */
+	const void *new_object; /* NULL: deleted */
+	uint32_t registration;  /* index of the registration in the plugin's list */
+	struct berth_error *err;
 };
 
 /**
- * QueueingHintFn. old_object, new_object: the decoded API object (struct bt_pod, struct bt_node,
- * ...) before and after the event; may be NULL. On failure, the function sets err, and the queue
- * ignores the result and queues the pod.
+ * QueueingHintFn: returns true for Queue and false for QueueSkip. On failure, the function sets
+ * call->err, and the queue ignores the result and queues the pod.
  */
-typedef enum bt_queueing_hint (*bt_hint_function)(struct bt_plugin *plugin,
-	const struct bt_pod_info *pod, const void *old_object, const void *new_object,
-	struct berth_error *err);
+typedef bool (*bt_hint_function)(const struct bt_hint_call *call);
 
 /**
  * The pod data that a hint reads in addition to the event's objects and the state; the largest

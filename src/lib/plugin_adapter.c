@@ -20,14 +20,9 @@ struct adapted {
 	struct berth_plugin_ops outside;
 	const struct bt_handle *handle;
 	struct berth_raw_args args;
-	struct bt_arena column_arena; /* memory of one call of score_column */
-	/*
-	 * The events that the plugin registered. Their hints are the functions hint_<k> of this
-	 * file: hint_<k> calls hints[k].
-	 */
-	BT_VEC(struct bt_event_registration) events;
-	berth_queueing_hint_fn hints[BERTH_HINTS_MAX];
-	uint32_t hint_count;
+	struct bt_arena column_arena;                /* memory of one call of score_column */
+	BT_VEC(struct bt_event_registration) events; /* the events that the plugin registered */
+	BT_VEC(berth_queueing_hint_fn) hints;        /* by registration; NULL: no hint */
 };
 
 static struct adapted *adapted_of(struct bt_plugin *plugin)
@@ -248,41 +243,14 @@ static bool less(
 	return adapted->outside.less(adapted->plugin, &first, &second);
 }
 
-static enum bt_queueing_hint run_hint(struct bt_plugin *plugin, uint32_t index,
-	const struct bt_pod_info *pod, const void *old_object, const void *new_object,
-	struct berth_error *err)
+static bool run_hint(const struct bt_hint_call *call)
 {
-	struct adapted *adapted = adapted_of(plugin);
+	struct adapted *adapted = adapted_of(call->plugin);
 
-	return adapted->hints[index](adapted->plugin, berth_const_pod_info_of(pod), old_object,
-		       new_object, err) == BERTH_QUEUEING_HINT_SKIP
-		? BT_HINT_SKIP
-		: BT_HINT_QUEUE;
+	return adapted->hints.items[call->registration](adapted->plugin,
+		       berth_const_pod_info_of(call->pod), call->old_object, call->new_object,
+		       call->err) != BERTH_QUEUEING_HINT_SKIP;
 }
-
-/*
- * A hint function does not receive the registration for which it is called, so each registration
- * needs a function of its own.
- */
-#define HINT(index) \
-	static enum bt_queueing_hint hint_##index(struct bt_plugin *plugin, \
-		const struct bt_pod_info *pod, const void *old_object, const void *new_object, \
-		struct berth_error *err) \
-	{ \
-		return run_hint(plugin, index, pod, old_object, new_object, err); \
-	}
-/* clang-format off */
-#define ALL_HINTS(X) \
-	X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11) X(12) X(13) X(14) X(15) \
-	X(16) X(17) X(18) X(19) X(20) X(21) X(22) X(23) X(24) X(25) X(26) X(27) X(28) X(29) \
-	X(30) X(31)
-/* clang-format on */
-ALL_HINTS(HINT)
-
-#define HINT_NAME(index) hint_##index,
-static const bt_hint_function hint_functions[] = {ALL_HINTS(HINT_NAME)};
-_Static_assert(
-	BT_ARRAY_LENGTH(hint_functions) == BERTH_HINTS_MAX, "one function for each registration");
 
 static int events_to_register(struct bt_plugin *plugin,
 	const struct bt_event_registration **out_events, uint32_t *out_count,
@@ -291,10 +259,11 @@ static int events_to_register(struct bt_plugin *plugin,
 	struct adapted *adapted = adapted_of(plugin);
 	const struct berth_event_registration *events = NULL;
 	uint32_t count = 0;
+	uint32_t hint_count = 0;
 	int result = adapted->outside.events_to_register(adapted->plugin, &events, &count, err);
 
 	adapted->events.count = 0;
-	adapted->hint_count = 0;
+	adapted->hints.count = 0;
 	if (result != BERTH_OK) {
 		return result < 0 ? result : BERTH_ERR_INTERNAL;
 	}
@@ -303,15 +272,16 @@ static int events_to_register(struct bt_plugin *plugin,
 			.event = {events[i].event.resource, events[i].event.action}};
 
 		if (events[i].hint != NULL) {
-			if (adapted->hint_count == BERTH_HINTS_MAX) {
+			if (hint_count == BERTH_HINTS_MAX) {
 				return bt_error_set(err, BERTH_ERR_TOO_LARGE,
 					"plugin %s registers more than %d events with hints",
 					adapted->inside.name, BERTH_HINTS_MAX);
 			}
-			event.hint = hint_functions[adapted->hint_count];
-			adapted->hints[adapted->hint_count++] = events[i].hint;
+			event.hint = run_hint;
+			hint_count++;
 		}
 		bt_vec_push(&adapted->events, event);
+		bt_vec_push(&adapted->hints, events[i].hint);
 	}
 	*out_events = adapted->events.items;
 	*out_count = adapted->events.count;
@@ -592,6 +562,7 @@ static void destroy_adapted(struct bt_plugin *plugin)
 		adapted->outside.destroy(adapted->plugin);
 	}
 	bt_vec_finish(&adapted->events);
+	bt_vec_finish(&adapted->hints);
 	bt_arena_finish(&adapted->column_arena);
 	bt_free(adapted);
 }

@@ -38,13 +38,11 @@ struct bt_str bt_not_found_text(struct bt_arena *arena, const char *what, struct
 	return bt_arena_take_strbuf(arena, &text);
 }
 
-enum bt_queueing_hint bt_hint_if_pod_itself(BT_UNUSED struct bt_plugin *plugin,
-	const struct bt_pod_info *pod, BT_UNUSED const void *old_object, const void *new_object,
-	BT_UNUSED struct berth_error *err)
+bool bt_hint_if_pod_itself(const struct bt_hint_call *call)
 {
-	const struct bt_pod *changed = new_object;
+	const struct bt_pod *changed = call->new_object;
 
-	return bt_str_equal(changed->metadata.uid, pod->uid) ? BT_HINT_QUEUE : BT_HINT_SKIP;
+	return bt_str_equal(changed->metadata.uid, call->pod->uid);
 }
 
 int64_t bt_broken_line(const struct bt_shape_point *points, uint32_t count, int64_t utilization)

@@ -60,8 +60,7 @@ static inline bool bt_plugin_pod_is_placed(const struct bt_pod *pod)
  * Queueing hint: queue if the changed pod is the waiting pod itself. Filter then evaluates the
  * change.
  */
-enum bt_queueing_hint bt_hint_if_pod_itself(struct bt_plugin *plugin, const struct bt_pod_info *pod,
-	const void *old_object, const void *new_object, struct berth_error *err);
+bool bt_hint_if_pod_itself(const struct bt_hint_call *call);
 
 /**
  * Returns ImageLocality's score for a pod with these images; the threshold grows with

@@ -66,22 +66,18 @@ bool bt_pod_uses_claim(
 	return false;
 }
 
-enum bt_queueing_hint bt_hint_if_uses_claim(BT_UNUSED struct bt_plugin *plugin,
-	const struct bt_pod_info *pod, BT_UNUSED const void *old_object, const void *new_object,
-	BT_UNUSED struct berth_error *err)
+bool bt_hint_if_uses_claim(const struct bt_hint_call *call)
 {
-	const struct bt_persistent_volume_claim *claim = new_object;
+	const struct bt_persistent_volume_claim *claim = call->new_object;
 
-	return bt_pod_uses_claim(pod, &claim->metadata, true) ? BT_HINT_QUEUE : BT_HINT_SKIP;
+	return bt_pod_uses_claim(call->pod, &claim->metadata, true);
 }
 
-enum bt_queueing_hint bt_hint_if_names_claim(BT_UNUSED struct bt_plugin *plugin,
-	const struct bt_pod_info *pod, BT_UNUSED const void *old_object, const void *new_object,
-	BT_UNUSED struct berth_error *err)
+bool bt_hint_if_names_claim(const struct bt_hint_call *call)
 {
-	const struct bt_persistent_volume_claim *claim = new_object;
+	const struct bt_persistent_volume_claim *claim = call->new_object;
 
-	return bt_pod_uses_claim(pod, &claim->metadata, false) ? BT_HINT_QUEUE : BT_HINT_SKIP;
+	return bt_pod_uses_claim(call->pod, &claim->metadata, false);
 }
 
 enum bt_hint_scope bt_claim_hint_scope(const struct bt_shape *shape)

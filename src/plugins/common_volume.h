@@ -74,12 +74,9 @@ bool bt_volume_claim_of(const struct bt_pod_info *pod, const struct bt_volume *v
 bool bt_pod_uses_claim(
 	const struct bt_pod_info *pod, const struct bt_object_meta *claim, bool with_ephemeral);
 /** Queueing hint: queue if the pod uses the claim, ephemeral volumes included. */
-enum bt_queueing_hint bt_hint_if_uses_claim(struct bt_plugin *plugin, const struct bt_pod_info *pod,
-	const void *old_object, const void *new_object, struct berth_error *err);
+bool bt_hint_if_uses_claim(const struct bt_hint_call *call);
 /** Queueing hint: queue if the pod uses the claim, without ephemeral volumes. */
-enum bt_queueing_hint bt_hint_if_names_claim(struct bt_plugin *plugin,
-	const struct bt_pod_info *pod, const void *old_object, const void *new_object,
-	struct berth_error *err);
+bool bt_hint_if_names_claim(const struct bt_hint_call *call);
 /**
  * Scope of the claim hints: an ephemeral volume's claim is named after the pod, so with such a
  * volume the hint depends on the pod's name.

@@ -163,11 +163,9 @@ const struct bt_preemption_decision *bt_default_preemption_decision(
  * The event is registered only so that the queue checks gated pods again. Whether a rejected pod is
  * requeued is up to the plugins that rejected it (spec 08 section 12).
  */
-static enum bt_queueing_hint after_pod_delete(BT_UNUSED struct bt_plugin *plugin,
-	BT_UNUSED const struct bt_pod_info *pod, BT_UNUSED const void *old_object,
-	BT_UNUSED const void *new_object, BT_UNUSED struct berth_error *err)
+static bool after_pod_delete(BT_UNUSED const struct bt_hint_call *call)
 {
-	return BT_HINT_SKIP;
+	return false;
 }
 
 static const struct bt_event_registration events[] = {

@@ -63,21 +63,19 @@ static struct bt_resource_claim status_alone(const struct bt_resource_claim *cla
 	return alone;
 }
 
-static enum bt_queueing_hint after_claim_change(struct bt_plugin *plugin,
-	const struct bt_pod_info *pod, const void *old_object, const void *new_object,
-	BT_UNUSED struct berth_error *err)
+static bool after_claim_change(const struct bt_hint_call *call)
 {
-	const struct bt_resource_claim *old_claim = old_object;
-	const struct bt_resource_claim *new_claim = new_object;
+	const struct bt_resource_claim *old_claim = call->old_object;
+	const struct bt_resource_claim *new_claim = call->new_object;
 	bool is_own;
 
-	if (!resolve(plugin, pod->object, &new_claim->metadata, &is_own)) {
-		return BT_HINT_SKIP;
+	if (!resolve(call->plugin, call->pod->object, &new_claim->metadata, &is_own)) {
+		return false;
 	}
 	/* Devices became free. They may help the pod, whichever claim had the devices before. */
 	if (old_claim != NULL && old_claim->status.allocation != NULL &&
 		new_claim->status.allocation == NULL) {
-		return BT_HINT_QUEUE;
+		return true;
 	}
 	if (is_own && old_claim != NULL) {
 		struct bt_resource_claim before = status_alone(old_claim);
@@ -85,20 +83,16 @@ static enum bt_queueing_hint after_claim_change(struct bt_plugin *plugin,
 
 		is_own = !bt_message_equal(&bt_resource_claim_message, &before, &after);
 	}
-	return is_own ? BT_HINT_QUEUE : BT_HINT_SKIP;
+	return is_own;
 }
 
-static enum bt_queueing_hint after_pod_change(struct bt_plugin *plugin,
-	const struct bt_pod_info *pod, BT_UNUSED const void *old_object, const void *new_object,
-	BT_UNUSED struct berth_error *err)
+static bool after_pod_change(const struct bt_hint_call *call)
 {
-	const struct bt_pod *changed = new_object;
+	const struct bt_pod *changed = call->new_object;
 	bool unused;
 
-	return bt_str_equal(changed->metadata.uid, pod->uid) &&
-			resolve(plugin, changed, NULL, &unused)
-		? BT_HINT_QUEUE
-		: BT_HINT_SKIP;
+	return bt_str_equal(changed->metadata.uid, call->pod->uid) &&
+		resolve(call->plugin, changed, NULL, &unused);
 }
 
 static const struct bt_event_registration events[] = {

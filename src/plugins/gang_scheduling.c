@@ -145,32 +145,25 @@ static bool permit_quorum(
 	return gang.state == GANG_NONE || gang.state == GANG_KNOWN;
 }
 
-static enum bt_queueing_hint after_pod_added(BT_UNUSED struct bt_plugin *plugin,
-	const struct bt_pod_info *pod, BT_UNUSED const void *old_object, const void *new_object,
-	BT_UNUSED struct berth_error *err)
+static bool after_pod_added(const struct bt_hint_call *call)
 {
-	const struct bt_pod *added = new_object;
-	const struct bt_pod_scheduling_group *group = bt_plugin_pod_spec(pod)->scheduling_group;
+	const struct bt_pod *added = call->new_object;
+	const struct bt_pod_scheduling_group *group =
+		bt_plugin_pod_spec(call->pod)->scheduling_group;
 
 	return group != NULL && added->spec.scheduling_group != NULL &&
-			bt_str_equal(added->metadata.namespace_, pod->namespace_) &&
-			bt_str_equal(
-				added->spec.scheduling_group->pod_group_name, group->pod_group_name)
-		? BT_HINT_QUEUE
-		: BT_HINT_SKIP;
+		bt_str_equal(added->metadata.namespace_, call->pod->namespace_) &&
+		bt_str_equal(added->spec.scheduling_group->pod_group_name, group->pod_group_name);
 }
 
-static enum bt_queueing_hint after_group_added(BT_UNUSED struct bt_plugin *plugin,
-	const struct bt_pod_info *pod, BT_UNUSED const void *old_object, const void *new_object,
-	BT_UNUSED struct berth_error *err)
+static bool after_group_added(const struct bt_hint_call *call)
 {
-	const struct bt_pod_group *added = new_object;
-	const struct bt_pod_scheduling_group *group = bt_plugin_pod_spec(pod)->scheduling_group;
+	const struct bt_pod_group *added = call->new_object;
+	const struct bt_pod_scheduling_group *group =
+		bt_plugin_pod_spec(call->pod)->scheduling_group;
 
-	return group != NULL && bt_str_equal(added->metadata.namespace_, pod->namespace_) &&
-			bt_str_equal(added->metadata.name, group->pod_group_name)
-		? BT_HINT_QUEUE
-		: BT_HINT_SKIP;
+	return group != NULL && bt_str_equal(added->metadata.namespace_, call->pod->namespace_) &&
+		bt_str_equal(added->metadata.name, group->pod_group_name);
 }
 
 static const struct bt_event_registration events[] = {

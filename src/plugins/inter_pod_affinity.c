@@ -1137,38 +1137,36 @@ static bool all_match_pod(struct bt_affinity_term_list terms, const struct bt_po
 		terms, owner->namespace_, other->metadata.namespace_, &other->metadata.labels);
 }
 
-static enum bt_queueing_hint fail_to_parse(
-	const struct bt_affinity_terms *terms, struct berth_error *err)
+static bool fail_to_parse(const struct bt_affinity_terms *terms, struct berth_error *err)
 {
 	(void)bt_error_set(err, BERTH_ERR_INVALID, "%.*s",
-		BT_STR_ARG(terms->errors)); /* the hint is BT_HINT_QUEUE in any case */
-	return BT_HINT_QUEUE;
+		BT_STR_ARG(terms->errors)); /* the hint is Queue in any case */
+	return true;
 }
 
-static enum bt_queueing_hint after_pod_change(BT_UNUSED struct bt_plugin *plugin,
-	const struct bt_pod_info *pod, const void *old_object, const void *new_object,
-	struct berth_error *err)
+static bool after_pod_change(const struct bt_hint_call *call)
 {
-	const struct bt_affinity_terms *terms = pod->shape->affinity_terms;
-	const struct bt_pod *old_pod = old_object;
-	const struct bt_pod *new_pod = new_object;
+	const struct bt_affinity_terms *terms = call->pod->shape->affinity_terms;
+	const struct bt_pod *old_pod = call->old_object;
+	const struct bt_pod *new_pod = call->new_object;
 
-	if (old_pod != NULL && new_pod != NULL && bt_str_equal(new_pod->metadata.uid, pod->uid)) {
-		return BT_HINT_QUEUE;
+	if (old_pod != NULL && new_pod != NULL &&
+		bt_str_equal(new_pod->metadata.uid, call->pod->uid)) {
+		return true;
 	}
 	if ((old_pod != NULL && !bt_plugin_pod_is_placed(old_pod)) ||
 		(new_pod != NULL && !bt_plugin_pod_is_placed(new_pod))) {
-		return BT_HINT_SKIP;
+		return false;
 	}
 	if (terms != NULL && terms->errors.length != 0) {
-		return fail_to_parse(terms, err);
+		return fail_to_parse(terms, call->err);
 	}
 	struct bt_affinity_term_list near = bt_affinity_group_of(terms, BT_AFFINITY_REQUIRED);
 	struct bt_affinity_term_list apart = bt_affinity_group_of(terms, BT_ANTI_AFFINITY_REQUIRED);
 	bool helps;
 
 	if (old_pod == NULL) {
-		helps = all_match_pod(near, pod, new_pod);
+		helps = all_match_pod(near, call->pod, new_pod);
 	} else if (new_pod == NULL) {
 		/*
 		 * Anti-affinity between the deleted pod and the waiting pod may have rejected the
@@ -1178,31 +1176,32 @@ static enum bt_queueing_hint after_pod_change(BT_UNUSED struct bt_plugin *plugin
 		const struct bt_affinity_terms *deleted =
 			bt_affinity_terms_parse(&old_pod->spec, &arena);
 
-		helps = all_match_pod(apart, pod, old_pod) ||
+		helps = all_match_pod(apart, call->pod, old_pod) ||
 			all_match(deleted->groups[BT_ANTI_AFFINITY_REQUIRED],
-				old_pod->metadata.namespace_, pod->namespace_, pod->labels);
+				old_pod->metadata.namespace_, call->pod->namespace_,
+				call->pod->labels);
 		bt_arena_finish(&arena);
 	} else {
-		helps = (!all_match_pod(near, pod, old_pod) && all_match_pod(near, pod, new_pod)) ||
-			(all_match_pod(apart, pod, old_pod) && !all_match_pod(apart, pod, new_pod));
+		helps = (!all_match_pod(near, call->pod, old_pod) &&
+				all_match_pod(near, call->pod, new_pod)) ||
+			(all_match_pod(apart, call->pod, old_pod) &&
+				!all_match_pod(apart, call->pod, new_pod));
 	}
-	return helps ? BT_HINT_QUEUE : BT_HINT_SKIP;
+	return helps;
 }
 
-static enum bt_queueing_hint after_node_change(BT_UNUSED struct bt_plugin *plugin,
-	const struct bt_pod_info *pod, const void *old_object, const void *new_object,
-	struct berth_error *err)
+static bool after_node_change(const struct bt_hint_call *call)
 {
-	const struct bt_affinity_terms *terms = pod->shape->affinity_terms;
+	const struct bt_affinity_terms *terms = call->pod->shape->affinity_terms;
 	struct bt_affinity_term_list near = bt_affinity_group_of(terms, BT_AFFINITY_REQUIRED);
 	struct bt_affinity_term_list apart = bt_affinity_group_of(terms, BT_ANTI_AFFINITY_REQUIRED);
 
 	if (terms != NULL && terms->errors.length != 0) {
-		return fail_to_parse(terms, err);
+		return fail_to_parse(terms, call->err);
 	}
 	/* Compare the value of each topology key on the old and the new version of the node. */
-	const struct bt_node *old_node = old_object;
-	const struct bt_node *new_node = new_object;
+	const struct bt_node *old_node = call->old_object;
+	const struct bt_node *new_node = call->new_object;
 	for (uint32_t i = 0; i < near.count + apart.count; i++) {
 		bool is_near = i < near.count;
 		struct bt_str key = is_near ? near.items[i].topology_key
@@ -1214,10 +1213,10 @@ static enum bt_queueing_hint after_node_change(BT_UNUSED struct bt_plugin *plugi
 
 		if (differs || (is_near && before == NULL && after != NULL) ||
 			(!is_near && (old_node == NULL || (before != NULL && after == NULL)))) {
-			return BT_HINT_QUEUE;
+			return true;
 		}
 	}
-	return BT_HINT_SKIP;
+	return false;
 }
 
 static const struct bt_event_registration events[] = {

@@ -445,13 +445,11 @@ static bool passes(const struct bt_plugin *plugin, const struct bt_node *node)
 	return is_good;
 }
 
-static enum bt_queueing_hint after_condition_change(struct bt_plugin *plugin,
-	BT_UNUSED const struct bt_pod_info *pod, const void *old_object, const void *new_object,
-	BT_UNUSED struct berth_error *err)
+static bool after_condition_change(const struct bt_hint_call *call)
 {
-	bool failed_before = old_object == NULL || !passes(plugin, old_object);
+	bool failed_before = call->old_object == NULL || !passes(call->plugin, call->old_object);
 
-	return failed_before && passes(plugin, new_object) ? BT_HINT_QUEUE : BT_HINT_SKIP;
+	return failed_before && passes(call->plugin, call->new_object);
 }
 
 /* Uncordoning a node is reported as a taint update (spec 02 section 10.1). */
@@ -532,16 +530,14 @@ static struct bt_status filter(struct bt_plugin *plugin, BT_UNUSED struct bt_cyc
 	return BT_STATUS_OK;
 }
 
-static enum bt_queueing_hint after_node_change(struct bt_plugin *plugin,
-	const struct bt_pod_info *pod, const void *old_object, const void *new_object,
-	BT_UNUSED struct berth_error *err)
+static bool after_node_change(const struct bt_hint_call *call)
 {
-	const struct bt_node *old_node = old_object;
-	const struct bt_node *new_node = new_object;
-	bool failed_before = old_node == NULL || !is_tolerated(plugin, &old_node->spec.taints, pod);
+	const struct bt_node *old_node = call->old_object;
+	const struct bt_node *new_node = call->new_object;
+	bool failed_before =
+		old_node == NULL || !is_tolerated(call->plugin, &old_node->spec.taints, call->pod);
 
-	return failed_before && is_tolerated(plugin, &new_node->spec.taints, pod) ? BT_HINT_QUEUE
-										  : BT_HINT_SKIP;
+	return failed_before && is_tolerated(call->plugin, &new_node->spec.taints, call->pod);
 }
 
 static const struct bt_event_registration events[] = {

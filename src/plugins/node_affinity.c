@@ -521,22 +521,20 @@ static struct bt_status sign(BT_UNUSED struct bt_plugin *plugin, const struct bt
  * Upstream quirk, spec 05 section 9.5: the added affinity is matched only with the new version of
  * the node.
  */
-static enum bt_queueing_hint after_node_change(struct bt_plugin *plugin,
-	const struct bt_pod_info *pod, const void *old_object, const void *new_object,
-	struct berth_error *err)
+static bool after_node_change(const struct bt_hint_call *call)
 {
-	const struct node_affinity_plugin *instance = instance_of(plugin);
-	const struct bt_node *nodes[] = {new_object, old_object};
+	const struct node_affinity_plugin *instance = instance_of(call->plugin);
+	const struct bt_node *nodes[] = {call->new_object, call->old_object};
 	struct bt_arena arena = {0};
-	enum bt_queueing_hint hint = BT_HINT_QUEUE;
+	bool hint = true;
 
 	if (instance->has_added_required &&
 		!bt_node_selector_matches(&instance->added_required, nodes[0]->metadata.name,
 			&nodes[0]->metadata.labels, &arena, NULL)) {
-		hint = BT_HINT_SKIP;
+		hint = false;
 	} else {
 		struct bt_required_node_affinity required =
-			bt_required_node_affinity_parse(bt_plugin_pod_spec(pod), &arena);
+			bt_required_node_affinity_parse(bt_plugin_pod_spec(call->pod), &arena);
 
 		/*
 		 * Queue on a parse error, or if the new version of the node matches and the old
@@ -552,11 +550,11 @@ static enum bt_queueing_hint after_node_change(struct bt_plugin *plugin,
 				struct bt_str text = bt_error_list_text(&errors, &arena);
 				/* The hint is Queue even with an error. */
 				(void)bt_error_set(
-					err, BERTH_ERR_INVALID, "%.*s", BT_STR_ARG(text));
+					call->err, BERTH_ERR_INVALID, "%.*s", BT_STR_ARG(text));
 				break;
 			}
 			if (matches == (i == 1)) {
-				hint = BT_HINT_SKIP;
+				hint = false;
 				break;
 			}
 		}

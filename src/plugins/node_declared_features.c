@@ -110,33 +110,29 @@ static struct bt_status sign(
 	return BT_STATUS_OK;
 }
 
-static enum bt_queueing_hint after_node_change(BT_UNUSED struct bt_plugin *plugin,
-	BT_UNUSED const struct bt_pod_info *pod, const void *old_object, const void *new_object,
-	BT_UNUSED struct berth_error *err)
+static bool after_node_change(const struct bt_hint_call *call)
 {
-	const struct bt_node *old_node = old_object;
-	const struct bt_node *new_node = new_object;
+	const struct bt_node *old_node = call->old_object;
+	const struct bt_node *new_node = call->new_object;
 
 	if (old_node != NULL &&
 		bt_str_list_equal(
 			&old_node->status.declared_features, &new_node->status.declared_features)) {
-		return BT_HINT_SKIP;
+		return false;
 	}
-	return BT_HINT_QUEUE;
+	return true;
 }
 
-static enum bt_queueing_hint after_pod_update(BT_UNUSED struct bt_plugin *plugin,
-	const struct bt_pod_info *pod, const void *old_object, const void *new_object,
-	BT_UNUSED struct berth_error *err)
+static bool after_pod_update(const struct bt_hint_call *call)
 {
-	const struct bt_pod *old_pod = old_object;
-	const struct bt_pod *new_pod = new_object;
+	const struct bt_pod *old_pod = call->old_object;
+	const struct bt_pod *new_pod = call->new_object;
 
-	if (!bt_str_equal(new_pod->metadata.uid, pod->uid) ||
+	if (!bt_str_equal(new_pod->metadata.uid, call->pod->uid) ||
 		required_features(&old_pod->spec) == required_features(&new_pod->spec)) {
-		return BT_HINT_SKIP;
+		return false;
 	}
-	return BT_HINT_QUEUE;
+	return true;
 }
 
 static const struct bt_event_registration events[] = {

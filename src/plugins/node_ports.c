@@ -104,17 +104,15 @@ static struct bt_status sign(BT_UNUSED struct bt_plugin *plugin, const struct bt
 	return BT_STATUS_OK;
 }
 
-static enum bt_queueing_hint after_pod_delete(BT_UNUSED struct bt_plugin *plugin,
-	const struct bt_pod_info *pod, const void *old_object, BT_UNUSED const void *new_object,
-	BT_UNUSED struct berth_error *err)
+static bool after_pod_delete(const struct bt_hint_call *call)
 {
-	const struct bt_pod *deleted = old_object;
-	const bt_host_port_list *wanted = &pod->shape->host_ports;
+	const struct bt_pod *deleted = call->old_object;
+	const bt_host_port_list *wanted = &call->pod->shape->host_ports;
 	struct bt_arena arena = {0};
 	bool helps = false;
 
 	if (!bt_plugin_pod_is_placed(deleted)) {
-		return BT_HINT_SKIP;
+		return false;
 	}
 	bt_host_port_list freed = bt_pod_host_ports(&deleted->spec, &arena);
 	for (uint32_t i = 0; i < wanted->count; i++) {
@@ -123,7 +121,7 @@ static enum bt_queueing_hint after_pod_delete(BT_UNUSED struct bt_plugin *plugin
 		}
 	}
 	bt_arena_finish(&arena);
-	return helps ? BT_HINT_QUEUE : BT_HINT_SKIP;
+	return helps;
 }
 
 static const struct bt_event_registration events[] = {

@@ -781,14 +781,12 @@ static bool names_resource(const struct bt_resource_gates *gates, const struct b
 	return named;
 }
 
-static enum bt_queueing_hint after_pod_change(struct bt_plugin *plugin,
-	const struct bt_pod_info *pod, const void *old_object, const void *new_object,
-	BT_UNUSED struct berth_error *err)
+static bool after_pod_change(const struct bt_hint_call *call)
 {
 	/* Handles Pod/Delete (new_pod NULL) and Pod/UpdatePodScaleDown. */
-	const struct bt_resource_gates *gates = &instance_of(plugin)->gates;
-	const struct bt_pod *old_pod = old_object;
-	const struct bt_pod *new_pod = new_object;
+	const struct bt_resource_gates *gates = &instance_of(call->plugin)->gates;
+	const struct bt_pod *old_pod = call->old_object;
+	const struct bt_pod *new_pod = call->new_object;
 	struct bt_arena arena = {0};
 	struct bt_resource wanted;
 	struct bt_resource old_request;
@@ -796,33 +794,32 @@ static enum bt_queueing_hint after_pod_change(struct bt_plugin *plugin,
 	bool helps;
 
 	if (new_pod == NULL) {
-		return bt_plugin_pod_is_placed(old_pod) ? BT_HINT_QUEUE : BT_HINT_SKIP;
+		return bt_plugin_pod_is_placed(old_pod);
 	}
-	if (bt_str_equal(new_pod->metadata.uid, pod->uid)) {
-		return BT_HINT_QUEUE;
+	if (bt_str_equal(new_pod->metadata.uid, call->pod->uid)) {
+		return true;
 	}
 	if (new_pod->spec.node_name.length == 0) {
-		return BT_HINT_SKIP;
+		return false;
 	}
-	wanted = request_with_status(bt_shape_pod(pod->shape), gates, &arena);
+	wanted = request_with_status(bt_shape_pod(call->pod->shape), gates, &arena);
 	old_request = request_with_status(old_pod, gates, &arena);
 	new_request = request_with_status(new_pod, gates, &arena);
 	helps = freed_anything(&wanted, &old_request, &new_request);
 	bt_arena_finish(&arena);
-	return helps ? BT_HINT_QUEUE : BT_HINT_SKIP;
+	return helps;
 }
 
-static enum bt_queueing_hint after_node_change(struct bt_plugin *plugin,
-	const struct bt_pod_info *pod, const void *old_object, const void *new_object,
-	BT_UNUSED struct berth_error *err)
+static bool after_node_change(const struct bt_hint_call *call)
 {
 	/* Handles Node/Add (old_node NULL) and Node/UpdateNodeAllocatable. */
-	const struct bt_handle *handle = instance_of(plugin)->base.handle;
-	const struct bt_resource_gates *gates = &instance_of(plugin)->gates;
-	const struct bt_node *old_node = old_object;
-	const struct bt_node *new_node = new_object;
+	const struct bt_handle *handle = instance_of(call->plugin)->base.handle;
+	const struct bt_resource_gates *gates = &instance_of(call->plugin)->gates;
+	const struct bt_node *old_node = call->old_object;
+	const struct bt_node *new_node = call->new_object;
 	struct bt_arena arena = {0};
-	struct bt_resource request = bt_pod_fit_request(bt_shape_pod(pod->shape), gates, &arena);
+	struct bt_resource request =
+		bt_pod_fit_request(bt_shape_pod(call->pod->shape), gates, &arena);
 	struct bt_resource allocatable = allocatable_of(new_node, &arena);
 	bool helps = fits_empty_node(handle, &request, &allocatable);
 
@@ -832,7 +829,7 @@ static enum bt_queueing_hint after_node_change(struct bt_plugin *plugin,
 		helps = has_grown(handle, &request, &old_allocatable, &allocatable);
 	}
 	bt_arena_finish(&arena);
-	return helps ? BT_HINT_QUEUE : BT_HINT_SKIP;
+	return helps;
 }
 
 static void hint_needs(
@@ -872,31 +869,29 @@ static bool hint_limits(BT_UNUSED struct bt_plugin *plugin, const struct bt_clus
 	return true;
 }
 
-static enum bt_queueing_hint after_class_change(struct bt_plugin *plugin,
-	const struct bt_pod_info *pod, const void *old_object, const void *new_object,
-	BT_UNUSED struct berth_error *err)
+static bool after_class_change(const struct bt_hint_call *call)
 {
 	/* Spec 04 (hints) section 6.7: old_class is NULL for an added class. */
-	const struct bt_resource_gates *gates = &instance_of(plugin)->gates;
-	const struct bt_device_class *old_class = old_object;
-	const struct bt_device_class *new_class = new_object;
+	const struct bt_resource_gates *gates = &instance_of(call->plugin)->gates;
+	const struct bt_device_class *old_class = call->old_object;
+	const struct bt_device_class *new_class = call->new_object;
 	struct bt_str resource = new_class->spec.extended_resource_name;
 	struct bt_strbuf implicit = {0};
 	bool helps = false;
 
 	if (old_class != NULL && bt_str_equal(old_class->spec.extended_resource_name, resource)) {
-		return BT_HINT_SKIP;
+		return false;
 	}
 	if (old_class == NULL) {
 		bt_strbuf_append_c(&implicit, BT_DEVICE_CLASS_RESOURCE_PREFIX);
 		bt_strbuf_append_str(&implicit, new_class->metadata.name);
-		helps = names_resource(gates, pod, bt_strbuf_str(&implicit));
+		helps = names_resource(gates, call->pod, bt_strbuf_str(&implicit));
 		bt_strbuf_finish(&implicit);
 	}
 	if (!helps && resource.data != NULL) {
-		helps = names_resource(gates, pod, resource);
+		helps = names_resource(gates, call->pod, resource);
 	}
-	return helps ? BT_HINT_QUEUE : BT_HINT_SKIP;
+	return helps;
 }
 
 /* The event of device classes must be last, because it is left out if its gate is off. */

@@ -53,27 +53,23 @@ static bool filter_column(struct bt_plugin *plugin, BT_UNUSED const void *data,
 	return true;
 }
 
-static enum bt_queueing_hint after_node_change(BT_UNUSED struct bt_plugin *plugin,
-	BT_UNUSED const struct bt_pod_info *pod, const void *old_object, const void *new_object,
-	BT_UNUSED struct berth_error *err)
+static bool after_node_change(const struct bt_hint_call *call)
 {
-	const struct bt_node *old_node = old_object;
-	const struct bt_node *new_node = new_object;
+	const struct bt_node *old_node = call->old_object;
+	const struct bt_node *new_node = call->new_object;
 	bool was_closed = old_node == NULL || old_node->spec.unschedulable;
 
-	return was_closed && !new_node->spec.unschedulable ? BT_HINT_QUEUE : BT_HINT_SKIP;
+	return was_closed && !new_node->spec.unschedulable;
 }
 
-static enum bt_queueing_hint after_toleration_change(struct bt_plugin *plugin,
-	const struct bt_pod_info *pod, BT_UNUSED const void *old_object, const void *new_object,
-	BT_UNUSED struct berth_error *err)
+static bool after_toleration_change(const struct bt_hint_call *call)
 {
-	const struct bt_pod *changed = new_object;
+	const struct bt_pod *changed = call->new_object;
 
-	if (!bt_str_equal(changed->metadata.uid, pod->uid)) {
-		return BT_HINT_SKIP;
+	if (!bt_str_equal(changed->metadata.uid, call->pod->uid)) {
+		return false;
 	}
-	return tolerates_unschedulable(plugin, &changed->spec) ? BT_HINT_QUEUE : BT_HINT_SKIP;
+	return tolerates_unschedulable(call->plugin, &changed->spec);
 }
 
 static const struct bt_event_registration events[] = {

@@ -401,59 +401,51 @@ static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *
 }
 
 /* Queueing hints. Spec: 07b section 1.8. */
-static enum bt_queueing_hint after_csi_node_updated(BT_UNUSED struct bt_plugin *plugin,
-	BT_UNUSED const struct bt_pod_info *pod, const void *old_object, const void *new_object,
-	BT_UNUSED struct berth_error *err)
+static bool after_csi_node_updated(const struct bt_hint_call *call)
 {
-	const struct bt_csi_node *new_node = new_object;
+	const struct bt_csi_node *new_node = call->new_object;
 
 	for (uint32_t i = 0; i < new_node->spec.drivers.count; i++) {
 		struct bt_str driver = new_node->spec.drivers.items[i].name;
 		int64_t before;
 		int64_t after;
 
-		(void)limit_of(old_object, driver, &before); /* 0 without a limit */
-		(void)limit_of(new_node, driver, &after);    /* 0 without a limit */
+		(void)limit_of(call->old_object, driver, &before); /* 0 without a limit */
+		(void)limit_of(new_node, driver, &after);          /* 0 without a limit */
 		if (after > before) {
-			return BT_HINT_QUEUE;
+			return true;
 		}
 	}
-	return BT_HINT_SKIP;
+	return false;
 }
 
-static enum bt_queueing_hint after_pod_deleted(BT_UNUSED struct bt_plugin *plugin,
-	BT_UNUSED const struct bt_pod_info *pod, const void *old_object,
-	BT_UNUSED const void *new_object, BT_UNUSED struct berth_error *err)
+static bool after_pod_deleted(const struct bt_hint_call *call)
 {
-	const struct bt_pod *deleted = old_object;
+	const struct bt_pod *deleted = call->old_object;
 
-	return bt_plugin_pod_is_placed(deleted) && has_counted_volumes(&deleted->spec)
-		? BT_HINT_QUEUE
-		: BT_HINT_SKIP;
+	return bt_plugin_pod_is_placed(deleted) && has_counted_volumes(&deleted->spec);
 }
 
-static enum bt_queueing_hint after_attachment_deleted(BT_UNUSED struct bt_plugin *plugin,
-	const struct bt_pod_info *pod, const void *old_object, BT_UNUSED const void *new_object,
-	struct berth_error *err)
+static bool after_attachment_deleted(const struct bt_hint_call *call)
 {
-	const struct bt_volume_attachment *attachment = old_object;
-	const struct bt_pod_spec *spec = bt_plugin_pod_spec(pod);
+	const struct bt_volume_attachment *attachment = call->old_object;
+	const struct bt_pod_spec *spec = bt_plugin_pod_spec(call->pod);
 	struct bt_arena arena = {0};
-	enum bt_queueing_hint hint = BT_HINT_SKIP;
+	bool hint = false;
 
-	for (uint32_t i = 0; hint == BT_HINT_SKIP && i < spec->volumes.count; i++) {
+	for (uint32_t i = 0; !hint && i < spec->volumes.count; i++) {
 		const struct bt_volume *volume = &spec->volumes.items[i];
 		enum bt_in_tree_driver in_tree = bt_in_tree_of_inline(volume);
 		struct bt_str handle;
 
 		if (volume->persistent_volume_claim != NULL) {
-			hint = BT_HINT_QUEUE;
+			hint = true;
 		} else if (in_tree != BT_IN_TREE__COUNT &&
-			(bt_in_tree_inline_handle(volume, pod->namespace_, &arena, &handle, err) !=
-					0 ||
+			(bt_in_tree_inline_handle(
+				 volume, call->pod->namespace_, &arena, &handle, call->err) != 0 ||
 				bt_str_equal(
 					bt_in_tree_csi_name(in_tree), attachment->spec.attacher))) {
-			hint = BT_HINT_QUEUE;
+			hint = true;
 		}
 	}
 	bt_arena_finish(&arena);

@@ -1316,22 +1316,21 @@ static bool tolerations_equal(const bt_toleration_list *a, const bt_toleration_l
 	return true;
 }
 
-static enum bt_queueing_hint after_pod_change(struct bt_plugin *plugin,
-	const struct bt_pod_info *pod, const void *old_object, const void *new_object,
-	struct berth_error *err)
+static bool after_pod_change(const struct bt_hint_call *call)
 {
-	const struct bt_pod *old_pod = old_object;
-	const struct bt_pod *new_pod = new_object;
+	const struct bt_pod *old_pod = call->old_object;
+	const struct bt_pod *new_pod = call->new_object;
 	struct bt_arena arena = {0};
 	struct bt_spread_list hard;
 
-	if (!is_involved(pod, old_object) || !is_involved(pod, new_object)) {
-		return BT_HINT_SKIP;
+	if (!is_involved(call->pod, call->old_object) ||
+		!is_involved(call->pod, call->new_object)) {
+		return false;
 	}
-	bool helps = resolve_constraints(
-			     instance_of(plugin), pod, BT_SPREAD_HARD, &arena, &hard, err) != 0;
+	bool helps = resolve_constraints(instance_of(call->plugin), call->pod, BT_SPREAD_HARD,
+			     &arena, &hard, call->err) != 0;
 	bool tolerates_other = !helps && old_pod != NULL && new_pod != NULL &&
-		bt_str_equal(new_pod->metadata.uid, pod->uid) &&
+		bt_str_equal(new_pod->metadata.uid, call->pod->uid) &&
 		!tolerations_equal(&old_pod->spec.tolerations, &new_pod->spec.tolerations);
 
 	/* The event helps if a selector matches only one of the two versions of the pod. */
@@ -1345,23 +1344,21 @@ static enum bt_queueing_hint after_pod_change(struct bt_plugin *plugin,
 					bt_selector_matches(selector, &new_pod->metadata.labels));
 	}
 	bt_arena_finish(&arena);
-	return helps ? BT_HINT_QUEUE : BT_HINT_SKIP;
+	return helps;
 }
 
-static enum bt_queueing_hint after_node_change(struct bt_plugin *plugin,
-	const struct bt_pod_info *pod, const void *old_object, const void *new_object,
-	struct berth_error *err)
+static bool after_node_change(const struct bt_hint_call *call)
 {
-	const struct bt_node *nodes[] = {old_object, new_object};
+	const struct bt_node *nodes[] = {call->old_object, call->new_object};
 	bool has_keys[] = {nodes[0] != NULL, nodes[1] != NULL}; /* the node has all topology keys */
 	bool differs = false;
 	struct bt_arena arena = {0};
 	struct bt_spread_list hard;
 
-	if (resolve_constraints(instance_of(plugin), pod, BT_SPREAD_HARD, &arena, &hard, err) !=
-		0) {
+	if (resolve_constraints(instance_of(call->plugin), call->pod, BT_SPREAD_HARD, &arena, &hard,
+		    call->err) != 0) {
 		bt_arena_finish(&arena);
-		return BT_HINT_QUEUE;
+		return true;
 	}
 	for (uint32_t i = 0; i < hard.count; i++) {
 		const struct bt_str *values[2] = {NULL, NULL};
@@ -1379,11 +1376,9 @@ static enum bt_queueing_hint after_node_change(struct bt_plugin *plugin,
 	bt_arena_finish(&arena);
 	if (has_keys[0] && has_keys[1]) {
 		return differs ||
-				!bt_taint_list_equal(&nodes[0]->spec.taints, &nodes[1]->spec.taints)
-			? BT_HINT_QUEUE
-			: BT_HINT_SKIP;
+			!bt_taint_list_equal(&nodes[0]->spec.taints, &nodes[1]->spec.taints);
 	}
-	return has_keys[0] || has_keys[1] ? BT_HINT_QUEUE : BT_HINT_SKIP;
+	return has_keys[0] || has_keys[1];
 }
 
 static const struct bt_event_registration events[] = {

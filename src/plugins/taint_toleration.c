@@ -152,20 +152,19 @@ static bool score_column(struct bt_plugin *plugin, const void *data,
 	return any;
 }
 
-static enum bt_queueing_hint after_node_change(struct bt_plugin *plugin,
-	const struct bt_pod_info *pod, const void *old_object, const void *new_object,
-	BT_UNUSED struct berth_error *err)
+static bool after_node_change(const struct bt_hint_call *call)
 {
-	const struct bt_node *old_node = old_object;
-	const struct bt_node *new_node = new_object;
-	const struct bt_pod_spec *spec = bt_plugin_pod_spec(pod);
+	const struct bt_node *old_node = call->old_object;
+	const struct bt_node *new_node = call->new_object;
+	const struct bt_pod_spec *spec = bt_plugin_pod_spec(call->pod);
 	bool was_untolerated = old_node == NULL ||
-		has_untolerated_hard_taint(plugin, &old_node->spec.taints, spec);
+		has_untolerated_hard_taint(call->plugin, &old_node->spec.taints, spec);
 
-	if (was_untolerated && !has_untolerated_hard_taint(plugin, &new_node->spec.taints, spec)) {
-		return BT_HINT_QUEUE;
+	if (was_untolerated &&
+		!has_untolerated_hard_taint(call->plugin, &new_node->spec.taints, spec)) {
+		return true;
 	}
-	return BT_HINT_SKIP;
+	return false;
 }
 
 static const struct bt_event_registration events[] = {

@@ -109,17 +109,15 @@ static int64_t volume_score(const struct bt_shape_point *shape, uint32_t point_c
 
 /* Hints. Spec: 07 section 12. */
 
-static enum bt_queueing_hint after_storage_class_change(BT_UNUSED struct bt_plugin *plugin,
-	BT_UNUSED const struct bt_pod_info *pod, const void *old_object, const void *new_object,
-	BT_UNUSED struct berth_error *err)
+static bool after_storage_class_change(const struct bt_hint_call *call)
 {
-	const struct bt_storage_class *old_class = old_object;
-	const struct bt_storage_class *new_class = new_object;
+	const struct bt_storage_class *old_class = call->old_object;
+	const struct bt_storage_class *new_class = call->new_object;
 
 	/* Skip if allowedTopologies has not changed; absent and empty lists are equal. */
 	if (old_class == NULL ||
 		old_class->allowed_topologies.count != new_class->allowed_topologies.count) {
-		return BT_HINT_QUEUE;
+		return true;
 	}
 	for (uint32_t i = 0; i < old_class->allowed_topologies.count; i++) {
 		const struct bt_topology_selector_term *left =
@@ -129,40 +127,36 @@ static enum bt_queueing_hint after_storage_class_change(BT_UNUSED struct bt_plug
 		uint32_t count = left->match_label_expressions.count;
 
 		if (count != right->match_label_expressions.count) {
-			return BT_HINT_QUEUE;
+			return true;
 		}
 		for (uint32_t k = 0; k < count; k++) {
 			if (!bt_str_equal(left->match_label_expressions.items[k].key,
 				    right->match_label_expressions.items[k].key) ||
 				!bt_str_list_equal(&left->match_label_expressions.items[k].values,
 					&right->match_label_expressions.items[k].values)) {
-				return BT_HINT_QUEUE;
+				return true;
 			}
 		}
 	}
-	return BT_HINT_SKIP;
+	return false;
 }
 
-static enum bt_queueing_hint after_csi_node_change(BT_UNUSED struct bt_plugin *plugin,
-	BT_UNUSED const struct bt_pod_info *pod, const void *old_object, const void *new_object,
-	BT_UNUSED struct berth_error *err)
+static bool after_csi_node_change(const struct bt_hint_call *call)
 {
-	const struct bt_csi_node *old_node = old_object;
-	const struct bt_csi_node *new_node = new_object;
+	const struct bt_csi_node *old_node = call->old_object;
+	const struct bt_csi_node *new_node = call->new_object;
 	const struct bt_str *old_value;
 	const struct bt_str *new_value;
 
 	if (old_node == NULL) {
-		return BT_HINT_QUEUE;
+		return true;
 	}
 	old_value =
 		bt_str_map_find(&old_node->metadata.annotations, BT_ANNOTATION_MIGRATED_PLUGINS);
 	new_value =
 		bt_str_map_find(&new_node->metadata.annotations, BT_ANNOTATION_MIGRATED_PLUGINS);
-	return bt_str_equal(old_value != NULL ? *old_value : BT_STR(""),
-		       new_value != NULL ? *new_value : BT_STR(""))
-		? BT_HINT_SKIP
-		: BT_HINT_QUEUE;
+	return !bt_str_equal(old_value != NULL ? *old_value : BT_STR(""),
+		new_value != NULL ? *new_value : BT_STR(""));
 }
 
 static bool checks_capacity(const struct bt_csi_driver *driver)
@@ -174,41 +168,34 @@ static bool checks_capacity(const struct bt_csi_driver *driver)
  * Upstream quirk, spec 07 section 12: only inline volumes of the driver are considered, not volumes
  * of claims.
  */
-static enum bt_queueing_hint after_csi_driver_change(BT_UNUSED struct bt_plugin *plugin,
-	const struct bt_pod_info *pod, const void *old_object, const void *new_object,
-	BT_UNUSED struct berth_error *err)
+static bool after_csi_driver_change(const struct bt_hint_call *call)
 {
-	const struct bt_csi_driver *old_driver = old_object;
-	const struct bt_csi_driver *new_driver = new_object;
-	const struct bt_pod_spec *spec = bt_plugin_pod_spec(pod);
+	const struct bt_csi_driver *old_driver = call->old_object;
+	const struct bt_csi_driver *new_driver = call->new_object;
+	const struct bt_pod_spec *spec = bt_plugin_pod_spec(call->pod);
 
 	if (old_driver == NULL || !checks_capacity(old_driver) || checks_capacity(new_driver)) {
-		return BT_HINT_SKIP;
+		return false;
 	}
 	for (uint32_t i = 0; i < spec->volumes.count; i++) {
 		const struct bt_inline_csi_volume_source *csi = spec->volumes.items[i].csi;
 
 		if (csi != NULL && bt_str_equal(csi->driver, new_driver->metadata.name)) {
-			return BT_HINT_QUEUE;
+			return true;
 		}
 	}
-	return BT_HINT_SKIP;
+	return false;
 }
 
-static enum bt_queueing_hint after_capacity_change(BT_UNUSED struct bt_plugin *plugin,
-	BT_UNUSED const struct bt_pod_info *pod, const void *old_object, const void *new_object,
-	BT_UNUSED struct berth_error *err)
+static bool after_capacity_change(const struct bt_hint_call *call)
 {
-	if (old_object == NULL) {
-		return BT_HINT_QUEUE;
+	if (call->old_object == NULL) {
+		return true;
 	}
-	const struct bt_quantity *old_limit = bt_storage_capacity_limit(old_object);
-	const struct bt_quantity *new_limit = bt_storage_capacity_limit(new_object);
+	const struct bt_quantity *old_limit = bt_storage_capacity_limit(call->old_object);
+	const struct bt_quantity *new_limit = bt_storage_capacity_limit(call->new_object);
 	return new_limit != NULL &&
-			(old_limit == NULL ||
-				bt_quantity_value(new_limit) > bt_quantity_value(old_limit))
-		? BT_HINT_QUEUE
-		: BT_HINT_SKIP;
+		(old_limit == NULL || bt_quantity_value(new_limit) > bt_quantity_value(old_limit));
 }
 
 const struct bt_event_registration bt_volume_binding_events[] = {

@@ -275,16 +275,14 @@ static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *
 				: BT_STATUS_OK;
 }
 
-static enum bt_queueing_hint after_pod_deleted(BT_UNUSED struct bt_plugin *plugin,
-	const struct bt_pod_info *pod, const void *old_object, BT_UNUSED const void *new_object,
-	BT_UNUSED struct berth_error *err)
+static bool after_pod_deleted(const struct bt_hint_call *call)
 {
-	const struct bt_pod *deleted = old_object;
-	const struct bt_pod_spec *spec = bt_plugin_pod_spec(pod);
+	const struct bt_pod *deleted = call->old_object;
+	const struct bt_pod_spec *spec = bt_plugin_pod_spec(call->pod);
 	struct bt_arena arena = {0};
 
-	if (!bt_str_equal(deleted->metadata.namespace_, pod->namespace_)) {
-		return BT_HINT_SKIP;
+	if (!bt_str_equal(deleted->metadata.namespace_, call->pod->namespace_)) {
+		return false;
 	}
 	struct disk_list disks = disks_of(spec, &arena);
 	bool helps = pod_conflicts(&disks, &deleted->spec);
@@ -301,7 +299,7 @@ static enum bt_queueing_hint after_pod_deleted(BT_UNUSED struct bt_plugin *plugi
 			helps |= held != NULL && bt_str_equal(held->claim_name, wanted->claim_name);
 		}
 	}
-	return helps ? BT_HINT_QUEUE : BT_HINT_SKIP;
+	return helps;
 }
 
 static const struct bt_event_registration events[] = {

@@ -199,29 +199,23 @@ static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *
 }
 
 /* Queueing hints. Spec: 07b section 3.5. */
-static enum bt_queueing_hint after_storage_class_added(BT_UNUSED struct bt_plugin *plugin,
-	BT_UNUSED const struct bt_pod_info *pod, BT_UNUSED const void *old_object,
-	const void *new_object, BT_UNUSED struct berth_error *err)
+static bool after_storage_class_added(const struct bt_hint_call *call)
 {
-	const struct bt_storage_class *storage_class = new_object;
+	const struct bt_storage_class *storage_class = call->new_object;
 
-	return bt_str_equal(storage_class->volume_binding_mode, BT_WAIT_FOR_FIRST_CONSUMER)
-		? BT_HINT_QUEUE
-		: BT_HINT_SKIP;
+	return bt_str_equal(storage_class->volume_binding_mode, BT_WAIT_FOR_FIRST_CONSUMER);
 }
 
-static enum bt_queueing_hint after_volume_change(BT_UNUSED struct bt_plugin *plugin,
-	BT_UNUSED const struct bt_pod_info *pod, const void *old_object, const void *new_object,
-	BT_UNUSED struct berth_error *err)
+static bool after_volume_change(const struct bt_hint_call *call)
 {
-	const struct bt_persistent_volume *old_volume = old_object;
-	const struct bt_persistent_volume *new_volume = new_object;
+	const struct bt_persistent_volume *old_volume = call->old_object;
+	const struct bt_persistent_volume *new_volume = call->new_object;
 	struct constraint before[BT_ARRAY_LENGTH(topology_keys)];
 	struct constraint after[BT_ARRAY_LENGTH(topology_keys)];
 	struct bt_arena arena = {0};
 
 	if (old_volume == NULL) {
-		return BT_HINT_QUEUE;
+		return true;
 	}
 	uint32_t count = constraints_of(old_volume, &arena, before);
 	bool same = count == constraints_of(new_volume, &arena, after) &&
@@ -232,7 +226,7 @@ static enum bt_queueing_hint after_volume_change(BT_UNUSED struct bt_plugin *plu
 			bt_str_list_equal(&before[i].values, &after[i].values);
 	}
 	bt_arena_finish(&arena);
-	return same ? BT_HINT_SKIP : BT_HINT_QUEUE;
+	return !same;
 }
 
 static const struct bt_event_registration events[] = {

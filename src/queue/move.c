@@ -88,9 +88,16 @@ static bool is_queued_by(const struct move_pass *pass, struct bt_queue_listener 
 	struct berth_error err = BERTH_ERROR_INIT;
 	enum hint_outcome outcome = HINT_QUEUE;
 
-	if (listener->hint->hint != NULL &&
-		listener->hint->hint(listener->hint->plugin, &entry->pod, pass->old_value,
-			pass->new_value, &err) != BT_HINT_QUEUE) {
+	const struct bt_hint_call call = {
+		.plugin = listener->hint->plugin,
+		.pod = &entry->pod,
+		.old_object = pass->old_value,
+		.new_object = pass->new_value,
+		.registration = listener->hint->registration,
+		.err = &err,
+	};
+
+	if (listener->hint->hint != NULL && !listener->hint->hint(&call)) {
 		outcome = HINT_SKIP;
 	}
 	if (err.code != BERTH_OK) {

@@ -67,26 +67,15 @@ START_TEST(test_events__labels)
 }
 END_TEST
 
-static enum bt_queueing_hint skip_hint(struct bt_plugin *plugin, const struct bt_pod_info *pod,
-	const void *old_object, const void *new_object, struct berth_error *err)
+static bool skip_hint(BT_UNUSED const struct bt_hint_call *call)
 {
-	(void)plugin;
-	(void)pod;
-	(void)old_object;
-	(void)new_object;
-	(void)err;
-	return BT_HINT_SKIP;
+	return false;
 }
 
-static enum bt_queueing_hint failing_hint(struct bt_plugin *plugin, const struct bt_pod_info *pod,
-	const void *old_object, const void *new_object, struct berth_error *err)
+static bool failing_hint(const struct bt_hint_call *call)
 {
-	(void)plugin;
-	(void)pod;
-	(void)old_object;
-	(void)new_object;
-	(void)bt_error_set(err, BERTH_ERR_INTERNAL, "hint failed");
-	return BT_HINT_SKIP;
+	(void)bt_error_set(call->err, BERTH_ERR_INTERNAL, "hint failed");
+	return false;
 }
 
 /** Compares the hints as text: "A:NodeAdd A:NodeUpdateNodeTaint". */

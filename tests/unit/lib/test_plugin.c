@@ -861,17 +861,20 @@ START_TEST(test_plugin__slow_binding_is_repeated)
 END_TEST
 
 /** Runs a hint as the queue does: a missing hint or a hint that fails queues the pod. */
-static enum bt_queueing_hint run_hint(
+static bool run_hint(
 	const struct bt_event_hint *hint, const struct bt_pod_info *pod, const void *new_object)
 {
 	struct berth_error err = BERTH_ERROR_INIT;
-	enum bt_queueing_hint answer = BT_HINT_QUEUE;
+	bool answer = true;
 
 	if (hint->hint != NULL) {
-		answer = hint->hint(hint->plugin, pod, NULL, new_object, &err);
+		const struct bt_hint_call call = {
+			hint->plugin, pod, NULL, new_object, hint->registration, &err};
+
+		answer = hint->hint(&call);
 	}
 	if (err.code != BERTH_OK) {
-		answer = BT_HINT_QUEUE;
+		answer = true;
 	}
 	berth_error_finish(&err);
 	return answer;
@@ -900,9 +903,9 @@ START_TEST(test_plugin__queueing)
 	for (int round = 0; round < 2; round++) {
 		ck_assert_int_eq(bt_event_hints_create(world.framework, &hints, NULL), 0);
 		ck_assert_uint_eq(hints.items.count, 3);
-		ck_assert_int_eq(run_hint(&hints.items.items[0], pod, pod->object), BT_HINT_SKIP);
-		ck_assert_int_eq(run_hint(&hints.items.items[1], pod, NULL), BT_HINT_QUEUE);
-		ck_assert_int_eq(run_hint(&hints.items.items[2], pod, NULL), BT_HINT_QUEUE);
+		ck_assert(!run_hint(&hints.items.items[0], pod, pod->object));
+		ck_assert(run_hint(&hints.items.items[1], pod, NULL));
+		ck_assert(run_hint(&hints.items.items[2], pod, NULL));
 		bt_vec_finish(&hints.items);
 	}
 	ck_assert(bt_sign_pod(world.framework, pod, &arena, &signature, NULL));

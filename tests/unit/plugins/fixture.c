@@ -512,7 +512,7 @@ enum fixture_hint fixture_hint(struct fixture *fixture, const char *resource, ui
 {
 	const struct bt_event_registration *events = NULL;
 	struct berth_error err = BERTH_ERROR_INIT;
-	enum bt_queueing_hint hint = BT_HINT_QUEUE;
+	bool hint = true;
 	uint32_t count = 0;
 	uint32_t i = 0;
 
@@ -531,9 +531,12 @@ enum fixture_hint fixture_hint(struct fixture *fixture, const char *resource, ui
 		const void *old_object = event_object(fixture, resource, old_json);
 		const void *new_object = event_object(fixture, resource, new_json);
 
-		hint = events[i].hint(fixture->plugin, pod, old_object, new_object, &err);
+		const struct bt_hint_call call = {
+			fixture->plugin, pod, old_object, new_object, i, &err};
+
+		hint = events[i].hint(&call);
 		if (is_screened(fixture, pod, &event, old_object, new_object)) {
-			ck_assert_int_eq(hint, BT_HINT_SKIP);
+			ck_assert(!hint);
 			fixture->screened_count++;
 		}
 	}
@@ -542,7 +545,7 @@ enum fixture_hint fixture_hint(struct fixture *fixture, const char *resource, ui
 			bt_arena_str(&fixture->arena, bt_str_from(berth_error_message(&err))).data;
 	}
 	berth_error_finish(&err);
-	return hint == BT_HINT_QUEUE ? FIXTURE_QUEUE : FIXTURE_SKIP;
+	return hint ? FIXTURE_QUEUE : FIXTURE_SKIP;
 }
 
 const char *fixture_sign(struct fixture *fixture, const char *pod)

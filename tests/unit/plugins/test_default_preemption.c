@@ -264,10 +264,13 @@ START_TEST(test_default_preemption__events)
 		if (count == 1) {
 			ck_assert(bt_str_equal_c(events[0].event.resource, "Pod"));
 			ck_assert_uint_eq(events[0].event.action, BT_ACTION_DELETE);
-			ck_assert_int_eq(
-				events[0].hint(plugin, preemption_pending(&fixture, "p:hi"),
-					fixture.known.items[0], NULL, NULL),
-				BT_HINT_SKIP);
+			const struct bt_hint_call call = {
+				.plugin = plugin,
+				.pod = preemption_pending(&fixture, "p:hi"),
+				.old_object = fixture.known.items[0],
+			};
+
+			ck_assert(!events[0].hint(&call));
 		}
 		/* With synchronous preemption no pod waits in PreEnqueue. */
 		ck_assert_str_eq(pre_enqueue(&fixture, "p:hi"), "Success");

@@ -180,26 +180,20 @@ struct fake queue_rejector(
 	return fake;
 }
 
-enum bt_queueing_hint queue_hint_queue(BT_UNUSED struct bt_plugin *plugin,
-	BT_UNUSED const struct bt_pod_info *pod, BT_UNUSED const void *old_object,
-	BT_UNUSED const void *new_object, BT_UNUSED struct berth_error *err)
+bool queue_hint_queue(BT_UNUSED const struct bt_hint_call *call)
 {
-	return BT_HINT_QUEUE;
+	return true;
 }
 
-enum bt_queueing_hint queue_hint_skip(BT_UNUSED struct bt_plugin *plugin,
-	BT_UNUSED const struct bt_pod_info *pod, BT_UNUSED const void *old_object,
-	BT_UNUSED const void *new_object, BT_UNUSED struct berth_error *err)
+bool queue_hint_skip(BT_UNUSED const struct bt_hint_call *call)
 {
-	return BT_HINT_SKIP;
+	return false;
 }
 
-enum bt_queueing_hint queue_hint_error(BT_UNUSED struct bt_plugin *plugin,
-	BT_UNUSED const struct bt_pod_info *pod, BT_UNUSED const void *old_object,
-	BT_UNUSED const void *new_object, struct berth_error *err)
+bool queue_hint_error(const struct bt_hint_call *call)
 {
-	(void)bt_error_set(err, BERTH_ERR_INVALID, "cannot say"); /* the code is ignored */
-	return BT_HINT_SKIP;
+	(void)bt_error_set(call->err, BERTH_ERR_INVALID, "cannot say"); /* the code is ignored */
+	return false;
 }
 
 /* --- objects --- */

@@ -55,13 +55,10 @@ struct fake queue_rejector(
 	const char *name, const struct bt_event_registration *events, uint32_t count, bool gates);
 
 /* Hint functions for registrations, each with a fixed answer. */
-enum bt_queueing_hint queue_hint_queue(struct bt_plugin *plugin, const struct bt_pod_info *pod,
-	const void *old_object, const void *new_object, struct berth_error *err);
-enum bt_queueing_hint queue_hint_skip(struct bt_plugin *plugin, const struct bt_pod_info *pod,
-	const void *old_object, const void *new_object, struct berth_error *err);
+bool queue_hint_queue(const struct bt_hint_call *call);
+bool queue_hint_skip(const struct bt_hint_call *call);
 /** Returns Skip and sets an error. */
-enum bt_queueing_hint queue_hint_error(struct bt_plugin *plugin, const struct bt_pod_info *pod,
-	const void *old_object, const void *new_object, struct berth_error *err);
+bool queue_hint_error(const struct bt_hint_call *call);
 
 /** Return an object made from JSON; the fixture owns the object. */
 struct bt_object *queue_pod(struct queue_fixture *fixture, const char *json);

@@ -29,8 +29,8 @@ struct model_plugin {
 	/** true: PreEnqueue gates this pod now; NULL: never gates */
 	bool (*gates)(const struct bt_pod *pod);
 	/** Returns the hint and sets *failed on an error; NULL: always Queue. */
-	enum bt_queueing_hint (*hint)(const struct bt_pod *pod, const void *old_object,
-		const void *new_object, bool *failed);
+	bool (*hint)(const struct bt_pod *pod, const void *old_object, const void *new_object,
+		bool *failed);
 };
 
 struct model_record {

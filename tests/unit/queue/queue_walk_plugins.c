@@ -31,21 +31,20 @@ static bool is_about(struct bt_str uid, const void *old_object, const void *new_
  * The hint depends on the shape (priority and tolerations), and on whether the event is about the
  * pod itself.
  */
-static enum bt_queueing_hint hint_a(
+static bool hint_a(
 	const struct bt_pod *pod, const void *old_object, const void *new_object, bool *failed)
 {
 	uint32_t shape = (uint32_t)pod->spec.priority.value + 3 * pod->spec.tolerations.count;
 
 	*failed = false;
 	if (is_about(pod->metadata.uid, old_object, new_object)) {
-		return BT_HINT_QUEUE;
+		return true;
 	}
-	return (shape + object_digit(old_object, new_object)) % 3 == 0 ? BT_HINT_QUEUE
-								       : BT_HINT_SKIP;
+	return (shape + object_digit(old_object, new_object)) % 3 == 0;
 }
 
 /* The hint depends on the pod's labels. */
-static enum bt_queueing_hint hint_b(
+static bool hint_b(
 	const struct bt_pod *pod, const void *old_object, const void *new_object, bool *failed)
 {
 	uint32_t label = 0;
@@ -54,43 +53,38 @@ static enum bt_queueing_hint hint_b(
 		label = digit_of(pod->metadata.labels.items[0].value);
 	}
 	*failed = false;
-	return (label + object_digit(old_object, new_object)) % 2 == 0 ? BT_HINT_QUEUE
-								       : BT_HINT_SKIP;
+	return (label + object_digit(old_object, new_object)) % 2 == 0;
 }
 
 /* The hint depends on the pod's name. */
-static enum bt_queueing_hint hint_c(
+static bool hint_c(
 	const struct bt_pod *pod, const void *old_object, const void *new_object, bool *failed)
 {
 	*failed = false;
-	return (digit_of(pod->metadata.name) + object_digit(old_object, new_object)) % 4 == 0
-		? BT_HINT_QUEUE
-		: BT_HINT_SKIP;
+	return (digit_of(pod->metadata.name) + object_digit(old_object, new_object)) % 4 == 0;
 }
 
 /* The hint fails for some objects and skips for the others. */
-static enum bt_queueing_hint hint_e(BT_UNUSED const struct bt_pod *pod, const void *old_object,
+static bool hint_e(BT_UNUSED const struct bt_pod *pod, const void *old_object,
 	const void *new_object, bool *failed)
 {
 	*failed = object_digit(old_object, new_object) % 4 == 0;
-	return BT_HINT_SKIP;
+	return false;
 }
 
 /* The hint depends on the pod's namespace. */
-static enum bt_queueing_hint hint_n(
+static bool hint_n(
 	const struct bt_pod *pod, const void *old_object, const void *new_object, bool *failed)
 {
 	*failed = false;
-	return (digit_of(pod->metadata.namespace_) + object_digit(old_object, new_object)) % 3 == 0
-		? BT_HINT_QUEUE
-		: BT_HINT_SKIP;
+	return (digit_of(pod->metadata.namespace_) + object_digit(old_object, new_object)) % 3 == 0;
 }
 
-static enum bt_queueing_hint hint_skip(BT_UNUSED const struct bt_pod *pod,
-	BT_UNUSED const void *old_object, BT_UNUSED const void *new_object, bool *failed)
+static bool hint_skip(BT_UNUSED const struct bt_pod *pod, BT_UNUSED const void *old_object,
+	BT_UNUSED const void *new_object, bool *failed)
 {
 	*failed = false;
-	return BT_HINT_SKIP;
+	return false;
 }
 
 /* The gate depends on the pod's shape and namespace. */
@@ -112,16 +106,14 @@ static bool gated_by_h(const struct bt_pod *pod)
 }
 
 #define ADAPTER(name) \
-	static enum bt_queueing_hint adapter_##name(BT_UNUSED struct bt_plugin *plugin, \
-		const struct bt_pod_info *pod, const void *old_object, const void *new_object, \
-		struct berth_error *err) \
+	static bool adapter_##name(const struct bt_hint_call *call) \
 	{ \
 		bool failed = false; \
-		enum bt_queueing_hint hint = \
-			hint_##name(pod->object, old_object, new_object, &failed); \
+		bool hint = hint_##name( \
+			call->pod->object, call->old_object, call->new_object, &failed); \
 \
 		if (failed) { \
-			(void)bt_error_set(err, BERTH_ERR_INVALID, "cannot say"); \
+			(void)bt_error_set(call->err, BERTH_ERR_INVALID, "cannot say"); \
 		} \
 		return hint; \
 	}

@@ -13,14 +13,12 @@
 static const struct bt_queue *watched;
 static uint32_t most_unparked; /* largest number of unparked pods at a hint call */
 
-static enum bt_queueing_hint skip(BT_UNUSED struct bt_plugin *plugin,
-	BT_UNUSED const struct bt_pod_info *pod, BT_UNUSED const void *old_object,
-	BT_UNUSED const void *new_object, BT_UNUSED struct berth_error *err)
+static bool skip(BT_UNUSED const struct bt_hint_call *call)
 {
 	if (watched->unparked.count > most_unparked) {
 		most_unparked = watched->unparked.count;
 	}
-	return BT_HINT_SKIP;
+	return false;
 }
 
 static const struct bt_event_registration events[] = {

@@ -577,15 +577,9 @@ START_TEST(test_metrics_counts__events_of_pods_and_nodes)
 }
 END_TEST
 
-static enum bt_queueing_hint queue_it(struct bt_plugin *plugin, const struct bt_pod_info *pod,
-	const void *old_object, const void *new_object, struct berth_error *err)
+static bool queue_it(BT_UNUSED const struct bt_hint_call *call)
 {
-	(void)plugin;
-	(void)pod;
-	(void)old_object;
-	(void)new_object;
-	(void)err;
-	return BT_HINT_SKIP;
+	return false;
 }
 
 START_TEST(test_metrics_counts__hints)

@@ -10,15 +10,11 @@ static struct script plugin_p;
 static struct life life;
 static uint32_t hint_calls;
 
-static enum bt_queueing_hint count_and_skip(struct bt_plugin *plugin, const struct bt_pod_info *pod,
-	const void *old_object, const void *new_object, struct berth_error *err)
+static bool count_and_skip(const struct bt_hint_call *call)
 {
-	(void)plugin;
-	(void)pod;
-	(void)err;
-	ck_assert(old_object != NULL && new_object != NULL);
+	ck_assert(call->old_object != NULL && call->new_object != NULL);
 	hint_calls++;
-	return BT_HINT_SKIP;
+	return false;
 }
 
 /* Starts a scheduler. rejects: P rejects every pod; any event requeues P's pods. */
