@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/assert.h"
 #include "cluster/typed.h"
 #include "plugins/preemption_executor.h"
 #include "server/query.h"
@@ -132,7 +133,9 @@ static int perform(struct bt_cluster_writes *writes, const struct bt_write_reque
 	}
 	if (request.verb == BT_VERB_DELETE) {
 		struct bt_failure failure;
-		(void)bt_delete_options_read(request.body, &writes->arena, &request, &failure);
+		bool is_valid = bt_delete_options_read(
+			request.body, &writes->arena, &request, &failure);
+		BT_ASSERT(is_valid); /* else the precondition would be lost */
 		request.body = NULL;
 	}
 	bt_api_perform(writes->api, &request, &writes->arena, &answer);

@@ -257,7 +257,7 @@ static void volume_answered(struct write *write, const struct bt_rest_answer *an
 	if (result == 0 && !write->was_read) {
 		result = bt_json_parse(&arena, bt_strbuf_str(&write->body), false, &patch, &err);
 	}
-	if (result != 0 || write->was_read) {
+	if (result != 0 || write->was_read || !write->is_awaited) {
 		if (result == 0) {
 			write->resource_version =
 				copy(bt_json_text_at(object, "metadata.resourceVersion"));
@@ -429,7 +429,7 @@ static bool await(struct write *write)
 	return result == 0 && is_over(write);
 }
 
-/** Drop the write: no caller takes the result. A write that was not sent yet is never sent. */
+/** Drop the write: no caller takes the result. A change that was not sent yet is never sent. */
 static void abandon(struct write *write)
 {
 	write->is_awaited = false;

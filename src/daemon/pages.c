@@ -351,7 +351,7 @@ static bool accepts_openmetrics(struct bt_str header)
 {
 	struct bt_accept accept;
 	bool wanted = false;
-	bt_accept_parse(&accept, header);
+	bt_accept_parse(&accept, header, true);
 	for (uint32_t i = 0; i < accept.count; i++) {
 		const struct bt_accept_clause *clause = &accept.clauses[i];
 		struct bt_str version = bt_accept_parameter(clause, "version");
@@ -411,7 +411,7 @@ static void finish_metrics(
 			: BT_STR("text/plain; version=0.0.4; charset=utf-8"));
 	struct bt_accept accept;
 	bool is_gzip = false;
-	bt_accept_parse(&accept, request->accept_encoding);
+	bt_accept_parse(&accept, request->accept_encoding, true);
 	for (uint32_t i = 0; i < accept.count; i++) {
 		const struct bt_accept_clause *clause = &accept.clauses[i];
 		if (bt_str_equal_without_case(clause->type, BT_STR("gzip"))) {

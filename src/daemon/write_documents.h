@@ -2,8 +2,8 @@
 #ifndef BT_DAEMON_WRITE_DOCUMENTS_H
 #define BT_DAEMON_WRITE_DOCUMENTS_H
 /**
- * The documents that a scheduler writes, byte for byte the same as upstream's. The functions append
- * to out or change a tree, and send nothing. Spec: 13 section 14, 11b section 6.
+ * The documents that a scheduler writes, but for volumes byte for byte the same as upstream's. The
+ * functions append to out or change a tree, and send nothing. Spec: 13 section 14, 11b section 6.
  */
 #include "api/object.h"
 #include "api/pod.h"
@@ -44,7 +44,7 @@ void bt_document_pod_group_status(const struct bt_pod_group *group,
 
 /**
  * Set the members that a binding changes: spec.claimRef and, if `volume` has it, the annotation
- * pv.kubernetes.io/bound-by-controller. object: the whole volume, or {} for a merge patch.
+ * pv.kubernetes.io/bound-by-controller. object: the merge patch.
  */
 void bt_document_bind_volume(struct bt_arena *arena, struct bt_json_value *object,
 	const struct bt_persistent_volume *volume);

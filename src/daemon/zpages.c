@@ -73,7 +73,7 @@ static bool negotiate(const struct bt_zpage_facts *facts, const struct bt_page_r
 	if (request->accept.length == 0) {
 		return true;
 	}
-	bt_accept_parse(&accept, request->accept);
+	bt_accept_parse(&accept, request->accept, true);
 	for (uint32_t i = 0; i < accept.count && !found; i++) {
 		const struct bt_accept_clause *clause = &accept.clauses[i];
 		struct wanted wanted = {FORM_TEXT, false};

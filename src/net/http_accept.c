@@ -22,7 +22,7 @@ static uint32_t parse_quality(struct bt_str text)
 	return text.length == 0 || value > 1000 ? 1000 : value;
 }
 
-void bt_accept_parse(struct bt_accept *accept, struct bt_str header)
+void bt_accept_parse(struct bt_accept *accept, struct bt_str header, bool by_quality)
 {
 	accept->count = 0;
 	while (header.length != 0 && accept->count < BT_ACCEPT_CLAUSES_MAX) {
@@ -49,7 +49,7 @@ void bt_accept_parse(struct bt_accept *accept, struct bt_str header)
 			continue;
 		}
 		uint32_t at = accept->count++;
-		while (at > 0 && accept->clauses[at - 1].quality < clause.quality) {
+		while (by_quality && at > 0 && accept->clauses[at - 1].quality < clause.quality) {
 			accept->clauses[at] = accept->clauses[at - 1];
 			at--;
 		}
@@ -59,7 +59,7 @@ void bt_accept_parse(struct bt_accept *accept, struct bt_str header)
 
 struct bt_str bt_accept_parameter(const struct bt_accept_clause *clause, const char *name)
 {
-	for (uint32_t i = 0; i < clause->parameter_count; i++) {
+	for (uint32_t i = clause->parameter_count; i-- > 0;) {
 		if (bt_str_equal_without_case(clause->parameters[i].name, bt_str_from(name))) {
 			return clause->parameters[i].value;
 		}

@@ -77,17 +77,11 @@ static bool view_of(const struct bt_accept_clause *clause, struct bt_encoding *o
 		bt_str_equal_c(as, "PartialObjectMetadataList");
 }
 
-/**
- * Parses the header; an absent or empty header accepts everything. Drops the clauses with quality
- * 0.
- */
+/** Parses the header; an absent or empty header accepts everything. Spec: 14 section 8.2. */
 static void parse(struct bt_str header, struct bt_accept *out)
 {
 	bool is_empty = bt_str_trim(header, " \t").length == 0;
-	bt_accept_parse(out, is_empty ? BT_STR("*/*") : header);
-	while (out->count != 0 && out->clauses[out->count - 1].quality == 0) {
-		out->count--;
-	}
+	bt_accept_parse(out, is_empty ? BT_STR("*/*") : header, false);
 }
 
 bool bt_accept_object(struct bt_str header, const struct bt_api_resource *resource, bool is_watch,

@@ -18,7 +18,7 @@ enum bt_body_media {
 enum bt_body_media bt_body_media_parse(struct bt_str content_type, enum bt_patch_type *out_patch);
 
 /**
- * Chooses the best entry of an Accept header, by q, whose encoding is possible for the resource. An
+ * Chooses the first entry of an Accept header whose encoding is possible for the resource. An
  * absent or empty header means JSON. Sets only the members `media`, `view` and `v1beta1` of *out.
  * Returns false if no entry is possible (406).
  */

@@ -125,7 +125,7 @@ static int write_status(void *context, const struct bt_pod *pod,
 	}
 	if (fault == BT_SIM_WRITE_GOOD || fault == BT_SIM_WRITE_UNHEARD) {
 		result = sim->writes.base.writer.patch_status(
-			&sim->writes, pod, condition, nomination, err);
+			&sim->writes.base, pod, condition, nomination, err);
 		bt_sim_store_flush(&sim->store);
 	} else if (condition != NULL && node_name != NULL) {
 		note_unseen_end(sim, &pod->metadata, *node_name);
@@ -147,7 +147,7 @@ static int write_pod_group(void *context, const struct bt_pod_group *group,
 		BT_STR_ARG(condition->message));
 	if (fault == BT_SIM_WRITE_GOOD || fault == BT_SIM_WRITE_UNHEARD) {
 		result = sim->writes.base.writer.patch_pod_group(
-			&sim->writes, group, condition, err);
+			&sim->writes.base, group, condition, err);
 		bt_sim_store_flush(&sim->store);
 	}
 	if (fault != BT_SIM_WRITE_GOOD && result == 0) {

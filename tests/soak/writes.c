@@ -47,7 +47,7 @@ int bt_sim_bind(struct bt_sim *sim, const struct bt_object_meta *pod, struct bt_
 {
 	struct bt_pod_info info = {
 		.namespace_ = pod->namespace_, .name = pod->name, .uid = pod->uid};
-	int result = sim->writes.base.writer.bind(&sim->writes, &info, node_name, err);
+	int result = sim->writes.base.writer.bind(&sim->writes.base, &info, node_name, err);
 	bt_sim_store_flush(&sim->store);
 	return result;
 }
@@ -64,11 +64,11 @@ int bt_sim_perform_late_write(
 	case BT_SIM_LATE_BIND:
 		return bt_sim_bind(sim, meta, write->node_name, err);
 	case BT_SIM_LATE_PATCH:
-		result = writer->patch_other(&sim->writes, now, write->pod->value,
+		result = writer->patch_other(&sim->writes.base, now, write->pod->value,
 			write->has_condition ? &write->condition : NULL, &write->nomination, err);
 		break;
 	case BT_SIM_LATE_DELETE:
-		result = writer->delete_pod(&sim->writes, now, &victim, err);
+		result = writer->delete_pod(&sim->writes.base, now, &victim, err);
 		break;
 	}
 	bt_sim_store_flush(&sim->store);
