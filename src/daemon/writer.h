@@ -3,8 +3,9 @@
 #define BT_DAEMON_WRITER_H
 /**
  * The requests of a struct bt_scheduler_writer, with upstream's verbs and documents (a volume is a
- * patch, which the owner may turn into upstream's update). The owner sends the requests: daemon/api_writes.c over HTTP, cluster/writes.c to an API server in the same
- * process. Spec: 13 section 14, 11b section 6, 12 sections 10 and 12 to 15.
+ * patch, which the owner may turn into upstream's update). The owner sends the requests:
+ * daemon/api_writes.c over HTTP, cluster/writes.c to an API server in the same process. Spec: 13
+ * section 14, 11b section 6, 12 sections 10 and 12 to 15.
  */
 #include "daemon/event_recorder.h"
 #include "sched/scheduler.h"

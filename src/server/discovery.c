@@ -41,7 +41,8 @@ const struct bt_served_version *bt_served_versions(
 	uint32_t resource_count = bt_resources_count(resources);
 	struct bt_served_version *versions = BT_ARENA_NEW_ARRAY(
 		arena, struct bt_served_version, resource_count + BT_CUSTOM_METRICS_VERSIONS);
-	uint32_t *firsts = BT_ARENA_NEW_ARRAY(arena, uint32_t, resource_count); /* by group */
+	uint32_t *firsts = BT_ARENA_NEW_ARRAY(
+		arena, uint32_t, resource_count + BT_CUSTOM_METRICS_VERSIONS); /* by group */
 	struct bt_text_set groups = {0};
 	struct bt_text_set names = {0};
 	uint32_t count = 0;
@@ -63,17 +64,19 @@ const struct bt_served_version *bt_served_versions(
 		}
 		versions[bt_text_set_find(&names, name)].end = i + 1;
 	}
-	bt_text_set_finish(&groups);
-	bt_text_set_finish(&names);
-	uint32_t first = count;
 	for (uint32_t i = 0; i < BT_CUSTOM_METRICS_VERSIONS; i++) {
 		const struct bt_custom_metrics_version *row = &bt_custom_metrics_versions[i];
-		bool is_new_group = strcmp(versions[count - 1].group, row->group) != 0;
-		first = is_new_group ? count : first;
+		struct bt_str group = bt_str_from(row->group);
+		bool is_new_group = bt_text_set_add(&groups, group);
 		versions[count] = (struct bt_served_version){
 			row->group, row->version, is_new_group, false, 0, 0, 0};
-		versions[first].group_end = ++count;
+		if (is_new_group) {
+			firsts[groups.items.count - 1] = count;
+		}
+		versions[firsts[bt_text_set_find(&groups, group)]].group_end = ++count;
 	}
+	bt_text_set_finish(&groups);
+	bt_text_set_finish(&names);
 	*out_count = count;
 	return versions;
 }

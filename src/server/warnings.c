@@ -249,7 +249,7 @@ void bt_call_warn_about(
 		return;
 	}
 	struct bt_field_errors found = {.arena = call->arena};
-	struct bt_check check = {.write = &call->write, .errors = &found};
+	struct bt_check check = {.write = &call->write, .errors = &found, .old = old};
 	bt_kinds_warns[resource->message - bt_schema_messages](&check, NULL, object);
 	for (const struct bt_field_error *warning = found.first; warning != NULL;
 		warning = warning->next) {

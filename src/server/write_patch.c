@@ -205,6 +205,28 @@ bool bt_call_check_patch_options(struct bt_call *call)
 	return errors.count == 0;
 }
 
+/**
+ * Returns whether the patch changes only the status and metadata, so that the result may share the
+ * other members with the stored object. Else they are cloned, although they are not stored, because
+ * defaults are set in place.
+ */
+static bool keeps_others(const struct bt_call *call)
+{
+	const struct bt_json_value *patch = call->request->body;
+	if (call->request->patch_type != BT_PATCH_MERGE || !bt_kinds_keeps_spec(&call->write) ||
+		call->write.resource->message == NULL || patch == NULL ||
+		patch->type != BT_JSON_OBJECT) {
+		return false;
+	}
+	for (uint32_t i = 0; i < patch->count; i++) {
+		if (!bt_str_equal_c(patch->members[i].name, "metadata") &&
+			!bt_str_equal_c(patch->members[i].name, "status")) {
+			return false;
+		}
+	}
+	return true;
+}
+
 void bt_call_patch(struct bt_call *call)
 {
 	bool is_apply = call->request->patch_type == BT_PATCH_APPLY;
@@ -251,8 +273,7 @@ void bt_call_patch(struct bt_call *call)
 		object = apply(call, old);
 	} else {
 		const struct bt_api_resource *resource = call->write.resource;
-		if (call->request->patch_type == BT_PATCH_MERGE &&
-			bt_kinds_keeps_spec(&call->write)) {
+		if (keeps_others(call)) {
 			object = bt_json_copy(call->arena, old);
 			bt_json_set_value(call->arena, object, "metadata",
 				bt_json_clone(

@@ -1,5 +1,4 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-
 #include "api/text_template.h"
 #include "base/duration.h"
 #include "base/nanoseconds.h"

@@ -346,6 +346,17 @@ START_TEST(test_api__status_patch_of_the_scheduler)
 				  "{'spec':{'nodeName':'n2'}}"),
 		200);
 	ck_assert_uint_eq(api_commits(&f), 0);
+	/* nor do the defaults that the rest of the patch would bring */
+	ck_assert_uint_eq(
+		api_create(&f, "pods", "default/",
+			"{'metadata':{'name':'p'},'spec':{'containers':[{'name':'c','image':"
+			"'i','ports':[{'containerPort':80}]}]}}"),
+		201);
+	ck_assert_uint_eq(api_patch(&f, BT_PATCH_MERGE, "pods/status", "default/p",
+				  "{'spec':{'hostNetwork':true},'status':{'message':'x'}}"),
+		200);
+	ck_assert_str_eq(api_text(&f, "status.message"), "x");
+	ck_assert_ptr_null(strstr(api_json(&f, "spec"), "host"));
 	api_fixture_finish(&f);
 }
 END_TEST

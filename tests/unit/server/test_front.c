@@ -338,6 +338,29 @@ START_TEST(test_front__deprecated_versions)
 }
 END_TEST
 
+START_TEST(test_front__definition_in_a_group_of_metrics)
+{
+	static const char body[] =
+		"{\"metadata\":{\"name\":\"foos.custom.metrics.k8s.io\",\"annotations\":{"
+		"\"api-approved.kubernetes.io\":\"unapproved\"}},\"spec\":{\"group\":"
+		"\"custom.metrics.k8s.io\",\"scope\":\"Cluster\",\"names\":{\"plural\":"
+		"\"foos\",\"kind\":\"Foo\"},\"versions\":[" VERSION(
+			"v1", "\"storage\":true") "]}}";
+	struct front_fixture fixture;
+	front_fixture_init(&fixture, NULL);
+	ck_assert_uint_eq(front_ask(&fixture, "POST",
+				  "/apis/apiextensions.k8s.io/v1/customresourcedefinitions",
+				  bt_str_from(body)),
+		201);
+	ck_assert_uint_eq(
+		front_ask(&fixture, "GET", "/apis/custom.metrics.k8s.io", BT_STR("")), 200);
+	ck_assert_ptr_nonnull(strstr(front_body(&fixture), "custom.metrics.k8s.io/v1\""));
+	ck_assert_ptr_nonnull(strstr(front_body(&fixture), "custom.metrics.k8s.io/v1beta2\""));
+	ck_assert_ptr_nonnull(strstr(front_body(&fixture), "custom.metrics.k8s.io/v1beta1\""));
+	front_fixture_finish(&fixture);
+}
+END_TEST
+
 /* kubectl exec sends each argument of the command as a parameter, before all others. */
 START_TEST(test_front__many_parameters)
 {
@@ -678,4 +701,5 @@ BT_TEST_MAIN("front", test_front__one_cache_control, test_front__pages,
 	test_front__edge_14_40_include_object, test_front__warnings_are_few, test_front__protobuf,
 	test_front__depth, test_front__tokens, test_front__browsers_are_refused_without_tls,
 	test_front__future_versions_wait, test_front__failed_deletecollection,
-	test_front__deprecated_versions, test_front__many_parameters)
+	test_front__deprecated_versions, test_front__definition_in_a_group_of_metrics,
+	test_front__many_parameters)
