@@ -21,6 +21,8 @@ NAME = re.compile(r"^[a-z_]+$")
 ERRORS = {"required": "REQUIRED", "invalid": "INVALID", "forbidden": "FORBIDDEN",
     "notSupported": "NOT_SUPPORTED", "tooLong": "TOO_LONG", "tooMany": "TOO_MANY",
     "notFound": "NOT_FOUND", "duplicate": "DUPLICATE", "warning": "FORBIDDEN"}
+# paths of upstream's errors that no field has
+MISSPELT = {"spec.attachedRequired"}
 SHOWN = {"invalid", "notSupported", "notFound", "duplicate"}  # errors that show the value
 FORMATS = {"labelKey": "bt_kinds_check_label_key(check->errors, {place}, {text})",
     "deviceName": "bt_kinds_check_device_name(check->errors, {place}, {text}, false)",
@@ -399,8 +401,8 @@ class Writer:
         if not match or match[1] not in ERRORS:
             raise Mistake(f"cannot read '{text}'")
         error, path, shown, message = match.groups()
-        if path != "." and not shown:
-            self.field(path)
+        if path != "." and path not in MISSPELT:
+            self.field(re.sub(r"\[0\]$", "", path))
         if shown == '""':
             value = 'bt_json_new_str(check->errors->arena, BT_STR(""))'
         elif shown == "none":

@@ -53,8 +53,16 @@ BT_MUST_USE int bt_yaml_next_document(struct bt_yaml_reader *reader, struct bt_s
  * Appends the first document of the text; out is unchanged if there is none. Documents after the
  * first are not read. limits and errors: as above.
  */
-BT_MUST_USE int bt_yaml_first_document(struct bt_str text, const struct bt_yaml_limits *limits,
-	struct bt_strbuf *out, struct berth_error *err);
+BT_MUST_USE static inline int bt_yaml_first_document(struct bt_str text,
+	const struct bt_yaml_limits *limits, struct bt_strbuf *out, struct berth_error *err)
+{
+	struct bt_yaml_reader *reader = bt_yaml_reader_create(text, limits);
+	bool more;
+	int result = bt_yaml_next_document(reader, out, &more, err);
+
+	bt_yaml_reader_destroy(reader);
+	return result;
+}
 
 /**
  * Appends JSON text to out as YAML in go-yaml's layout: block style, two blanks per level, lists

@@ -33,19 +33,9 @@ int bt_yaml_next_document(struct bt_yaml_reader *reader, struct bt_strbuf *out, 
 	return 0;
 }
 
-int bt_yaml_first_document(struct bt_str text, const struct bt_yaml_limits *limits,
-	struct bt_strbuf *out, struct berth_error *err)
+int bt_yaml_from_json(
+	struct bt_str json, struct bt_strbuf *out, struct berth_error *err BT_UNUSED)
 {
-	struct bt_yaml_reader *reader = bt_yaml_reader_create(text, limits);
-	bool more;
-	int result = bt_yaml_next_document(reader, out, &more, err);
-	bt_yaml_reader_destroy(reader);
-	return result;
-}
-
-int bt_yaml_from_json(struct bt_str json, struct bt_strbuf *out, struct berth_error *err)
-{
-	(void)err;
 	bt_strbuf_printf(out, "%.*s\n", BT_STR_ARG(json));
 	return 0;
 }

@@ -197,13 +197,3 @@ int bt_yaml_next_document(struct bt_yaml_reader *reader, struct bt_strbuf *out, 
 	}
 	return result;
 }
-
-int bt_yaml_first_document(struct bt_str text, const struct bt_yaml_limits *limits,
-	struct bt_strbuf *out, struct berth_error *err)
-{
-	struct bt_yaml_reader *reader = bt_yaml_reader_create(text, limits);
-	bool more;
-	int result = bt_yaml_next_document(reader, out, &more, err);
-	bt_yaml_reader_destroy(reader);
-	return result;
-}
