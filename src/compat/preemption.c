@@ -113,7 +113,7 @@ static void evaluate_node(struct dry_run *run, const struct berth_node_info *nod
 		return;
 	}
 	if (bt_status_is_success(&status)) {
-		status = bt_no_victim_status(evaluator, view->slot, arena);
+		status = bt_no_victim_status(name, arena);
 	}
 	run->statuses[run->status_count++] = (struct berth_plugin_status){name, status};
 	if (status.code == BT_STATUS_ERROR) {
@@ -273,11 +273,13 @@ const struct berth_preemption_candidate *berth_preemption_select_candidate(
 		inside[i] = bt_lib_candidate_of(evaluator->handle->state, entries[i].node_name,
 			&entries[i].victims, bt_arena_of(arena));
 	}
+	/* A function of the caller may select among other candidates meanwhile. */
+	struct bt_preemption_hooks kept = evaluator->hooks;
 	evaluator->hooks = (struct bt_preemption_hooks){.ordered_score = score_candidate,
 		.ordered_score_count = score_count,
 		.context = &comparison};
 	bt_pick_one_node_for_preemption(evaluator, bt_arena_of(arena), &decision);
-	evaluator->hooks = (struct bt_preemption_hooks){0};
+	evaluator->hooks = kept;
 	struct berth_preemption_candidate *winner =
 		BT_ARENA_NEW(bt_arena_of(arena), struct berth_preemption_candidate);
 	winner->name = entries[decision.selected].node_name;

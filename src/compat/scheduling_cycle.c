@@ -338,7 +338,7 @@ void berth_engine_add_nominated_pods(struct berth_engine *engine, struct berth_f
 
 	(void)engine; /* the framework knows the engine's nominations */
 	*out_view = (struct berth_nominated_view){0};
-	if (inside != NULL) {
+	if (inside != NULL && inside->state == profile->handle.state) {
 		bt_add_nominated_pods(profile, cycle, bt_const_pod_info_of(pod), inside, view);
 	}
 	if (view->added) {

@@ -206,6 +206,8 @@ static void copy_handle(struct bt_lib_binder *binder)
 	}
 }
 
+_Static_assert(BERTH_CONFLICT_REASONS_MAX == BT_VOLUME_CONFLICTS, "each conflict has a reason");
+
 const enum berth_conflict_reason bt_lib_conflicts[BT_VOLUME_CONFLICTS] = {
 	BERTH_CONFLICT_REASON_NODE_CONFLICT,
 	BERTH_CONFLICT_REASON_BIND_CONFLICT,

@@ -25,7 +25,8 @@ extern const enum berth_conflict_reason bt_lib_conflicts[BT_VOLUME_CONFLICTS];
 /**
  * Creates a binder that the in-tree plugin can use and that calls the public binder **outside. The
  * pointer *outside is borrowed, and read at each call, so it may change. outside NULL: calls
- * `owned`. owned: destroyed with the new binder; may be NULL. The caller owns the result.
+ * `owned`. owned: destroyed with the new binder; NULL if outside is set. The caller owns the
+ * result.
  */
 BT_MUST_USE struct bt_volume_binder *bt_outside_binder_create(
 	struct berth_volume_binder *const *outside, struct berth_volume_binder *owned);

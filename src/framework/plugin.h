@@ -98,9 +98,9 @@ struct bt_volume_writer {
 		struct berth_error *err);
 	/**
 	 * Waits up to a second; meanwhile, the state gets the changes of the cluster. Returns 0, or
-	 * a negative code if the binding is canceled; err then has the whole text of the failure
-	 * ("binding volumes: context canceled", or the cause of the cancellation). If wait is NULL,
-	 * PreBind returns Wait instead, and is called again.
+	 * a negative code if the binding must end; err then has the whole text of the failure
+	 * ("binding volumes: context canceled"). If wait is NULL, PreBind returns Wait instead, and
+	 * is called again.
 	 */
 	int (*wait)(void *context, const struct bt_pod_info *pod, struct berth_error *err);
 	/** Whether the API still has the pod. NULL: VolumeBinding assumes that the pod exists. */

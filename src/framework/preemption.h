@@ -66,7 +66,8 @@ struct bt_preemption_writer {
 	/**
 	 * CancelPod of spec 02 section 12.2: cancels the binding of a pod in PreBind, without an
 	 * API call. cause is borrowed for the call. Returns true if the binding is canceled now or
-	 * was canceled before, false if the pod is not in PreBind. NULL: no pod is in PreBind.
+	 * was canceled before, false if the pod is not in PreBind or its plugin runs now. NULL: no
+	 * pod is in PreBind.
 	 */
 	bool (*cancel_pre_bind)(void *context, struct bt_str uid, struct bt_str cause);
 	/** Sends an event. May be NULL. */

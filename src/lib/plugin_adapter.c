@@ -507,11 +507,13 @@ static void fill_slots(struct adapted *adapted)
 {
 	const struct berth_plugin_ops *outside = &adapted->outside;
 	struct bt_plugin_ops *inside = &adapted->inside;
+	const struct berth_pre_filter_extensions *extensions = outside->pre_filter_extensions;
+	bool changes_pods = extensions != NULL &&
+		(extensions->add_pod != NULL || extensions->remove_pod != NULL);
 
 #define FILL(slot, function) (inside->slot = outside->slot != NULL ? (function) : NULL)
 	FILL(pre_filter, pre_filter);
-	inside->pre_filter_change_pod =
-		outside->pre_filter_extensions != NULL ? pre_filter_change_pod : NULL;
+	inside->pre_filter_change_pod = changes_pods ? pre_filter_change_pod : NULL;
 	FILL(filter, filter);
 	FILL(post_filter, post_filter);
 	FILL(pre_score, pre_score);

@@ -169,6 +169,10 @@ void bt_lacks_check(struct bt_lacks *lacks, struct bt_str reason, int64_t reques
 	}
 }
 
+_Static_assert((int)BT_REASON_INSUFFICIENT_CPU + (int)BT_EPHEMERAL_BYTES ==
+		(int)BT_REASON_INSUFFICIENT_EPHEMERAL_STORAGE,
+	"the reasons follow the order of the resources");
+
 void bt_lacks_check_standard(struct bt_lacks *lacks, const struct bt_node_info *node,
 	const int64_t requests[BT_STANDARD__COUNT])
 {

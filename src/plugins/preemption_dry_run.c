@@ -469,7 +469,8 @@ struct bt_dry_run_result bt_dry_run_preemption(struct bt_evaluator *evaluator,
 			continue;
 		}
 		if (bt_status_is_success(&status)) {
-			status = bt_no_victim_status(evaluator, slot, arena);
+			status = bt_no_victim_status(
+				bt_node_table_name(&evaluator->handle->state->nodes, slot), arena);
 		}
 		struct bt_node_status_entry entry = {slot, status};
 

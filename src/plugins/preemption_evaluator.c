@@ -71,13 +71,12 @@ uint32_t bt_move_violating_first(uint32_t *order, uint32_t count, uint32_t *scra
 	return violating;
 }
 
-struct bt_status bt_no_victim_status(
-	const struct bt_evaluator *evaluator, uint32_t slot, struct bt_arena *arena)
+struct bt_status bt_no_victim_status(struct bt_str node_name, struct bt_arena *arena)
 {
 	struct bt_strbuf text = {0};
 
 	bt_strbuf_append_c(&text, "expected at least one victim pod on node ");
-	bt_strbuf_append_quoted(&text, bt_node_table_name(&evaluator->handle->state->nodes, slot));
+	bt_strbuf_append_quoted(&text, node_name);
 	struct bt_status status = bt_status_error_text(arena, bt_strbuf_str(&text));
 	bt_strbuf_finish(&text);
 	return status;
@@ -374,7 +373,8 @@ struct bt_status bt_call_extenders(const struct bt_evaluator *evaluator,
 					"Ignored node for which the extender didn't report victims",
 					bt_node_table_name(&handle->state->nodes, slot));
 			} else {
-				return bt_no_victim_status(evaluator, slot, arena);
+				return bt_no_victim_status(
+					bt_node_table_name(&handle->state->nodes, slot), arena);
 			}
 		}
 		current = (struct candidates){answer.items, kept};

@@ -278,8 +278,7 @@ void bt_sort_by_importance(uint32_t *indices, uint32_t count, uint32_t *scratch,
 uint32_t bt_move_violating_first(uint32_t *order, uint32_t count, uint32_t *scratch,
 	bool (*violates)(void *context, uint32_t index), void *context);
 /** Returns the error `expected at least one victim pod on node "<name>"`. */
-struct bt_status bt_no_victim_status(
-	const struct bt_evaluator *evaluator, uint32_t slot, struct bt_arena *arena);
+struct bt_status bt_no_victim_status(struct bt_str node_name, struct bt_arena *arena);
 
 /**
  * Preempt for a pod group (spec 08 section 14). pods: the group's pods in this cycle, at least one.

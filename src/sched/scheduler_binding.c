@@ -235,7 +235,9 @@ static int delete_pod(void *context, struct bt_preemption_ticket ticket,
 static bool cancel_pre_bind(void *context, struct bt_str uid, struct bt_str cause)
 {
 	struct bt_held_pod *held = find_binding(context, uid);
-	if (held == NULL || held->progress.pre_bound) {
+	/* A binding whose plugin runs now cannot be stopped any more. */
+	if (held == NULL || held->progress.pre_bound ||
+		held->entry == held->scheduler->binding_entry) {
 		return false;
 	}
 	if (held->cycle.cycle.cancel_cause.length == 0) {

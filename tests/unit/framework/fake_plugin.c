@@ -349,6 +349,9 @@ struct fake fake_plugin(const char *name, uint32_t roles)
 
 	GIVE_ROLE(&fake, roles, FAKE_PRE_FILTER, pre_filter, pre_filter);
 	GIVE_ROLE(&fake, roles, FAKE_ADD_POD, pre_filter_change_pod, change_pod);
+	if ((roles & FAKE_ROLE(FAKE_REMOVE_POD)) != 0) {
+		fake.ops.pre_filter_change_pod = change_pod;
+	}
 	GIVE_ROLE(&fake, roles, FAKE_FILTER, filter, filter);
 	GIVE_ROLE(&fake, roles, FAKE_POST_FILTER, post_filter, post_filter);
 	GIVE_ROLE(&fake, roles, FAKE_PRE_SCORE, pre_score, pre_score);

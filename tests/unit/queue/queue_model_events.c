@@ -74,7 +74,7 @@ static bool queues(const struct model_plugin *plugin, const struct model_record 
 	}
 	return with_hint > 0 &&
 		(plugin->hint(record->pod, old_object != NULL ? old_object->value : NULL,
-			 new_object != NULL ? new_object->value : NULL, &failed) == true ||
+			 new_object != NULL ? new_object->value : NULL, &failed) ||
 			failed);
 }
 

@@ -182,6 +182,14 @@ void life_init_writing(struct life *life, const char *gates, const char *config,
 	init(life, gates, config, scripts, script_count, NULL, NULL, writer);
 }
 
+static int no_victim(BT_UNUSED void *context, BT_UNUSED struct bt_preemption_ticket ticket,
+	BT_UNUSED const struct bt_preemption_pod *victim, BT_UNUSED struct berth_error *err)
+{
+	ck_abort_msg("no pod is preempted");
+}
+
+const struct bt_scheduler_writer life_no_victims = {.delete_pod = no_victim};
+
 bool life_cancel(struct life *life, const char *uid)
 {
 	const struct bt_preemption_writer *writer = bt_scheduler_engine(life->scheduler)

@@ -50,6 +50,8 @@ void life_init_counted(struct life *life, const char *gates, const char *config,
 void life_init_writing(struct life *life, const char *gates, const char *config,
 	struct script *const *scripts, uint32_t script_count,
 	const struct bt_scheduler_writer *writer);
+/** A writer for life_cancel, with which no pod may be deleted. */
+extern const struct bt_scheduler_writer life_no_victims;
 /**
  * Cancels the binding of a pod in PreBind, as preemption does. Needs a writer with delete_pod.
  * Returns false if the pod is not in PreBind.

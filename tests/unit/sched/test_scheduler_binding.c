@@ -16,18 +16,10 @@
 static struct script plugin_p;
 static struct life life;
 
-static int no_victim(BT_UNUSED void *context, BT_UNUSED struct bt_preemption_ticket ticket,
-	BT_UNUSED const struct bt_preemption_pod *victim, BT_UNUSED struct berth_error *err)
-{
-	ck_abort_msg("no pod is preempted");
-}
-
-static const struct bt_scheduler_writer writer = {.delete_pod = no_victim};
-
 static void init(void)
 {
 	plugin_p = script_make("P", ROLES, SCRIPT_PLAIN);
-	life_init_writing(&life, "", "P", (struct script *[]){&plugin_p}, 1, &writer);
+	life_init_writing(&life, "", "P", (struct script *[]){&plugin_p}, 1, &life_no_victims);
 	life_node(&life, "n1", "");
 }
 
@@ -165,6 +157,30 @@ START_TEST(test_scheduler__edge_03_28_pre_bind_canceled)
 	ck_assert_str_eq(life_rejectors(&life, "p", false), "");
 	ck_assert_uint_eq(life_pod_count(&life), 0);
 	ck_assert(!life_cancel(&life, "uid-p"));
+	life_finish(&life);
+}
+END_TEST
+
+/* Waits in the first call; in both calls the pod's binding cannot be canceled. */
+static struct bt_status pre_bind_of_victim(BT_UNUSED struct bt_plugin *plugin,
+	BT_UNUSED struct bt_cycle_state *cycle, BT_UNUSED const struct bt_pod_info *pod,
+	BT_UNUSED uint32_t slot)
+{
+	bool is_first = plugin_p.fake.calls[FAKE_PRE_BIND]++ == 0;
+
+	ck_assert(!life_cancel(&life, "uid-p"));
+	return is_first ? bt_status_code_only(BT_STATUS_WAIT) : BT_STATUS_OK;
+}
+
+START_TEST(test_scheduler__running_pre_bind_is_not_canceled)
+{
+	init();
+	plugin_p.fake.ops.pre_bind = pre_bind_of_victim;
+	life_pod(&life, "p", "", "");
+	ck_assert_int_eq(life_schedule(&life).outcome, BT_ATTEMPT_WAITING);
+	bt_scheduler_resume(life.scheduler, BT_STR("uid-p"));
+	ck_assert_int_eq(life_finish_waiting(&life).outcome, BT_ATTEMPT_BOUND);
+	ck_assert_int_eq(life_finish_waiting(&life).outcome, BT_ATTEMPT_IDLE);
 	life_finish(&life);
 }
 END_TEST
@@ -332,7 +348,8 @@ END_TEST
 BT_TEST_MAIN("scheduler_binding", test_scheduler__binds_and_confirms,
 	test_scheduler__edge_03_25_wait_then_allowed, test_scheduler__edge_03_26_wait_timeout,
 	test_scheduler__edge_03_27_nothing_to_do_before_bind,
-	test_scheduler__edge_03_28_pre_bind_canceled, test_scheduler__edge_03_29_bind_error,
+	test_scheduler__edge_03_28_pre_bind_canceled,
+	test_scheduler__running_pre_bind_is_not_canceled, test_scheduler__edge_03_29_bind_error,
 	test_scheduler__edge_03_30_pre_bind_rejects, test_scheduler__edge_03_33_bound_all_the_same,
 	test_scheduler__edge_03_40_bound_elsewhere,
 	test_scheduler__edge_03_41_deleted_while_waiting,

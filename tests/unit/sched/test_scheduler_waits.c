@@ -17,19 +17,11 @@
 static struct script plugin_p;
 static struct life life;
 
-static int no_victim(BT_UNUSED void *context, BT_UNUSED struct bt_preemption_ticket ticket,
-	BT_UNUSED const struct bt_preemption_pod *victim, BT_UNUSED struct berth_error *err)
-{
-	ck_abort_msg("no pod is preempted");
-}
-
-static const struct bt_scheduler_writer writer = {.delete_pod = no_victim};
-
 static void init(void)
 {
 	plugin_p = script_make("P", ROLES, SCRIPT_PLAIN);
 	fake_answer(&plugin_p.fake, FAKE_PRE_FLIGHT, BT_STATUS_SKIP, NULL);
-	life_init_writing(&life, "", "P", (struct script *[]){&plugin_p}, 1, &writer);
+	life_init_writing(&life, "", "P", (struct script *[]){&plugin_p}, 1, &life_no_victims);
 	life_node(&life, "n1", "");
 }
 
