@@ -30,21 +30,10 @@ enum write_state {
 
 struct write {
 	struct bt_api_writes *writes;
-	/* As in struct bt_write_request. */
-	enum bt_write_kind kind;
-	const char *method;
-	enum bt_kind target;
-	const char *tail;
-	struct bt_str uid;        /* in `texts`; writes with the same uid are sent in order */
-	struct bt_str namespace_; /* in `texts` */
-	struct bt_str name;       /* in `texts` */
-	struct bt_strbuf body;    /* empty once no retry can need the body */
-	uint64_t digest;          /* of the body */
-	bool is_protobuf;
-	bool retries;
-	struct bt_preemption_ticket ticket;
-
+	struct bt_write_request request; /* its texts are in `texts`; the body is in `body` */
 	struct bt_strbuf texts;
+	struct bt_strbuf body; /* empty once no retry can need the body */
+	uint64_t digest;       /* of the body */
 	enum write_state state;
 	uint32_t index;    /* in bt_api_writes.list */
 	uint64_t sequence; /* unique, ascending, above 0 */
@@ -104,14 +93,8 @@ static struct write *create(
 	struct write *write = BT_NEW(struct write);
 	*write = (struct write){
 		.writes = writes,
-		.kind = request->kind,
-		.method = request->method,
-		.target = request->target,
-		.tail = request->tail,
+		.request = *request,
 		.digest = bt_str_hash(request->body),
-		.is_protobuf = request->is_protobuf,
-		.retries = request->retries,
-		.ticket = request->ticket,
 		.sequence = ++writes->last_sequence,
 		.is_awaited = request->kind <= BT_WRITE_CLAIM,
 	};
@@ -119,15 +102,17 @@ static struct write *create(
 	bt_strbuf_append_str(&write->texts, request->namespace_);
 	bt_strbuf_append_str(&write->texts, request->name);
 	struct bt_str texts = bt_strbuf_str(&write->texts);
-	write->uid = bt_str_sub(texts, 0, uid.length);
-	write->namespace_ = bt_str_sub(texts, uid.length, request->namespace_.length);
-	write->name =
+	write->request.uid = bt_str_sub(texts, 0, uid.length);
+	write->request.namespace_ = bt_str_sub(texts, uid.length, request->namespace_.length);
+	write->request.name =
 		bt_str_sub(texts, uid.length + request->namespace_.length, request->name.length);
+	write->request.node_name = BT_STR("");
+	write->request.body = BT_STR("");
 	bt_strbuf_append_str(&write->body, request->body);
 	bt_vec_store(&writes->list, &writes->free_places, write, write->index);
 	bt_map_insert(&writes->by_uid, bt_str_hash(uid), write->index);
 	writes->in_flight++;
-	if (write->kind == BT_WRITE_BINDING) {
+	if (write->request.kind == BT_WRITE_BINDING) {
 		BT_LOG_INFO(3, "Attempting to bind pod to node",
 			BT_LOG_REF("pod", request->namespace_, request->name),
 			BT_LOG_STR("node", request->node_name));
@@ -142,7 +127,7 @@ static void destroy(struct write *write)
 		bt_rest_cancel(write->call);
 	}
 	writes->reported -= write->state == WRITE_REPORTED;
-	(void)bt_map_remove(&writes->by_uid, bt_str_hash(write->uid), write->index);
+	(void)bt_map_remove(&writes->by_uid, bt_str_hash(write->request.uid), write->index);
 	writes->list.items[write->index] = NULL;
 	bt_vec_push(&writes->free_places, write->index);
 	bt_strbuf_finish(&write->texts);
@@ -165,12 +150,13 @@ static struct write *find(const struct bt_api_writes *writes,
 	uint64_t hash = bt_str_hash(uid);
 	BT_MAP_EACH (&writes->by_uid, hash, slot) {
 		struct write *write = writes->list.items[slot];
-		if (write->is_awaited && write->kind == request->kind &&
-			write->target == request->target &&
-			strcmp(write->method, request->method) == 0 &&
-			strcmp(write->tail, request->tail) == 0 && bt_str_equal(uid, write->uid) &&
-			bt_str_equal(request->name, write->name) &&
-			bt_str_equal(request->namespace_, write->namespace_)) {
+		if (write->is_awaited && write->request.kind == request->kind &&
+			write->request.target == request->target &&
+			strcmp(write->request.method, request->method) == 0 &&
+			strcmp(write->request.tail, request->tail) == 0 &&
+			bt_str_equal(uid, write->request.uid) &&
+			bt_str_equal(request->name, write->request.name) &&
+			bt_str_equal(request->namespace_, write->request.namespace_)) {
 			return write;
 		}
 	}
@@ -190,10 +176,10 @@ static void start(struct write *write)
 {
 	const struct bt_api_writes *writes = write->writes;
 	struct write *first = NULL;
-	uint64_t hash = bt_str_hash(write->uid);
+	uint64_t hash = bt_str_hash(write->request.uid);
 	BT_MAP_EACH (&writes->by_uid, hash, slot) {
 		struct write *other = writes->list.items[slot];
-		if (!bt_str_equal(write->uid, other->uid) || is_over(other)) {
+		if (!bt_str_equal(write->request.uid, other->request.uid) || is_over(other)) {
 			continue;
 		}
 		if (other->state != WRITE_WAITS) {
@@ -225,7 +211,8 @@ static void end(struct write *write, int result, struct berth_error *err)
 	writes->in_flight--;
 	bt_vec_push(&writes->answered, write);
 	/* Start the evictions of other pods that wait for this status patch. */
-	for (uint32_t i = 0; write->kind == BT_WRITE_STATUS && i < writes->list.count; i++) {
+	for (uint32_t i = 0; write->request.kind == BT_WRITE_STATUS && i < writes->list.count;
+		i++) {
 		struct write *follower = writes->list.items[i];
 		if (follower != NULL && follower->after == write->sequence) {
 			follower->after = 0;
@@ -287,7 +274,7 @@ static void done(
 {
 	struct write *write = context;
 	write->call = NULL;
-	if (write->retries && write->tries < TRIES_MAX &&
+	if (write->request.retries && write->tries < TRIES_MAX &&
 		(answer->class_ == BT_REST_INTERNAL_ERROR ||
 			answer->class_ == BT_REST_SERVICE_UNAVAILABLE ||
 			answer->class_ == BT_REST_CONFLICT ||
@@ -304,13 +291,13 @@ static void done(
 		writes->paused++;
 		writes->next_due_ns = BT_MIN(writes->next_due_ns, write->due_ns);
 		bt_loop_call_at(writes->options.loop, write->due_ns);
-	} else if (write->kind == BT_WRITE_VOLUME) {
+	} else if (write->request.kind == BT_WRITE_VOLUME) {
 		volume_answered(write, answer);
 	} else {
 		struct berth_error err = BERTH_ERROR_INIT;
 		int result = bt_rest_answer_error(answer, &err);
 		write->conflicts =
-			write->kind == BT_WRITE_CLAIM && answer->class_ == BT_REST_CONFLICT;
+			write->request.kind == BT_WRITE_CLAIM && answer->class_ == BT_REST_CONFLICT;
 		if (result == 0 && write->wants_claim) {
 			result = bt_complete_object_decode(
 				BT_KIND_RESOURCE_CLAIM, answer->body, &write->claim, &err);
@@ -333,40 +320,42 @@ static bool may_send(void *context)
 /** Send the write, for the first time or as a retry. */
 static void send(struct write *write)
 {
-	const struct bt_kind_info *info = bt_kind_info(write->target);
+	const struct bt_kind_info *info = bt_kind_info(write->request.target);
 	struct bt_strbuf *path = &write->writes->path;
 	bt_strbuf_reset(path);
-	bt_kind_append_path(write->target, bt_kind_version_at(write->target, 0), path);
-	bt_rest_append_object(path, write->namespace_, bt_str_from(info->resource), write->name);
-	bt_strbuf_append_c(path, write->tail);
+	bt_kind_append_path(
+		write->request.target, bt_kind_version_at(write->request.target, 0), path);
+	bt_rest_append_object(
+		path, write->request.namespace_, bt_str_from(info->resource), write->request.name);
+	bt_strbuf_append_c(path, write->request.tail);
 	struct bt_rest_request request = {
-		.method = write->method,
+		.method = write->request.method,
 		.path = bt_strbuf_str(path),
 		.resource = bt_str_from(info->resource),
-		.name = write->name,
+		.name = write->request.name,
 		.content_type = BT_STR(BT_MEDIA_JSON),
 		.body = bt_strbuf_str(&write->body),
 		.handler = {.context = write, .done = done},
 		.may_send = may_send,
 	};
-	if (write->is_protobuf) {
+	if (write->request.is_protobuf) {
 		request.content_type = BT_STR(BT_MEDIA_PROTOBUF);
-	} else if (write->kind == BT_WRITE_VOLUME && write->was_read) {
+	} else if (write->request.kind == BT_WRITE_VOLUME && write->was_read) {
 		request.method = "PUT";
-	} else if (write->kind == BT_WRITE_VOLUME) {
+	} else if (write->request.kind == BT_WRITE_VOLUME) {
 		request.method = "GET";
 		request.body.length = 0;
-	} else if (strcmp(write->method, "PATCH") == 0) {
+	} else if (strcmp(write->request.method, "PATCH") == 0) {
 		request.content_type = BT_STR(BT_MEDIA_STRATEGIC_PATCH);
 	}
-	if (write->kind == BT_WRITE_CLAIM || write->kind == BT_WRITE_UNRESERVE ||
-		(write->kind == BT_WRITE_VOLUME && !write->was_read)) {
+	if (write->request.kind == BT_WRITE_CLAIM || write->request.kind == BT_WRITE_UNRESERVE ||
+		(write->request.kind == BT_WRITE_VOLUME && !write->was_read)) {
 		request.accept = BT_STR(BT_MEDIA_JSON);
 	}
 	write->state = WRITE_SENT;
 	write->tries++;
 	write->call = bt_rest_start(write->writes->options.client, &request);
-	if (!write->retries && write->kind != BT_WRITE_VOLUME) {
+	if (!write->request.retries && write->request.kind != BT_WRITE_VOLUME) {
 		bt_strbuf_finish(&write->body);
 	}
 }
@@ -535,28 +524,30 @@ void bt_api_writes_deliver(struct bt_api_writes *writes)
 	 */
 	while (writes->answered.count != 0) {
 		struct write *write = writes->answered.items[0];
-		struct bt_preemption_ticket ticket = write->ticket;
+		struct bt_preemption_ticket ticket = write->request.ticket;
 		const char *message = write->message != NULL ? write->message : "";
 		int result = write->result;
 		bt_vec_remove_ordered(&writes->answered, 0);
 		if (write->is_awaited) {
 			write->state = WRITE_REPORTED;
 			writes->reported++;
-			bt_scheduler_resume(writes->base.scheduler, write->uid);
+			bt_scheduler_resume(writes->base.scheduler, write->request.uid);
 			continue;
 		}
-		if (write->kind == BT_WRITE_STATUS &&
-			!bt_scheduler_patch_answered(
-				writes->base.scheduler, write->uid, result, bt_str_from(message)) &&
+		if (write->request.kind == BT_WRITE_STATUS &&
+			!bt_scheduler_patch_answered(writes->base.scheduler, write->request.uid,
+				result, bt_str_from(message)) &&
 			result < 0) {
 			BT_LOG_ERROR(message, "Error updating pod",
-				BT_LOG_REF("pod", write->namespace_, write->name));
-		} else if (write->kind == BT_WRITE_POD_GROUP && result < 0) {
+				BT_LOG_REF("pod", write->request.namespace_, write->request.name));
+		} else if (write->request.kind == BT_WRITE_POD_GROUP && result < 0) {
 			BT_LOG_ERROR(message, "Failed to update pod group status",
-				BT_LOG_REF("podGroup", write->namespace_, write->name));
-		} else if (write->kind == BT_WRITE_UNRESERVE && result < 0) {
+				BT_LOG_REF("podGroup", write->request.namespace_,
+					write->request.name));
+		} else if (write->request.kind == BT_WRITE_UNRESERVE && result < 0) {
 			BT_LOG_ERROR(message, "unreserve",
-				BT_LOG_REF("resourceclaim", write->namespace_, write->name));
+				BT_LOG_REF("resourceclaim", write->request.namespace_,
+					write->request.name));
 		}
 		destroy(write);
 		if (ticket.executor != NULL) {
