@@ -9,6 +9,7 @@
 #include "cluster/typed.h"
 #include "plugins/preemption_executor.h"
 #include "server/query.h"
+#include "server/routes.h"
 
 static const struct bt_user scheduler_user = {
 	.name = BT_STR_INIT("system:kube-scheduler"),
@@ -80,25 +81,6 @@ static void deliver_event(void *context, const struct bt_event_delivery *event, 
 
 /** --- requests of the writer. They are synchronous, so no write is ever in flight. --- */
 
-static enum bt_verb verb_of(const char *method)
-{
-	static const struct {
-		const char *method;
-		enum bt_verb verb;
-	} rows[] = {
-		{"POST", BT_VERB_CREATE},
-		{"PUT", BT_VERB_UPDATE},
-		{"PATCH", BT_VERB_PATCH},
-		{"DELETE", BT_VERB_DELETE},
-	};
-	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
-		if (strcmp(rows[i].method, method) == 0) {
-			return rows[i].verb;
-		}
-	}
-	return BT_VERB_GET;
-}
-
 /**
  * Decodes a stored claim; the returned object keeps the JSON text. NULL: the text is not valid, and
  * err is set.
@@ -116,7 +98,9 @@ static struct bt_object *decode_claim(const struct bt_stored *stored, struct ber
 static int perform(struct bt_cluster_writes *writes, const struct bt_write_request *write,
 	struct bt_write_answer *out_answer, struct berth_error *err)
 {
-	struct bt_api_request request = make_request(verb_of(write->method),
+	const struct bt_route route = {.name = write->name};
+	struct bt_api_request request = make_request(
+		bt_route_method_verb(&route, bt_str_from(write->method), false),
 		bt_typed_resource(writes->api, write->target), write->namespace_, write->name);
 	struct bt_api_answer answer;
 	int result = 0;
@@ -133,8 +117,8 @@ static int perform(struct bt_cluster_writes *writes, const struct bt_write_reque
 	}
 	if (request.verb == BT_VERB_DELETE) {
 		struct bt_failure failure;
-		bool is_valid = bt_delete_options_read(
-			request.body, &writes->arena, &request, &failure);
+		bool is_valid =
+			bt_delete_options_read(request.body, &writes->arena, &request, &failure);
 		BT_ASSERT(is_valid); /* else the precondition would be lost */
 		request.body = NULL;
 	}
