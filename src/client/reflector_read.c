@@ -86,17 +86,10 @@ static struct bt_object *reflector_store_take(
 		return NULL;
 	}
 	struct bt_object *object = store->items.items[index];
-	(void)bt_map_remove(&store->map, hash, index); /* cannot fail: found above */
-	if (index != last) {
-		struct bt_object *moved = store->items.items[last];
-		uint64_t moved_hash =
-			bt_hash_name(bt_object_namespace(moved), bt_object_name(moved));
-
-		(void)bt_map_remove(&store->map, moved_hash, last); /* cannot fail: in the map */
-		store->items.items[index] = moved;
-		bt_map_insert(&store->map, moved_hash, index);
-	}
-	store->items.count = last;
+	struct bt_object *moved = store->items.items[last];
+	bt_map_remove_swap(&store->map, hash, index,
+		bt_hash_name(bt_object_namespace(moved), bt_object_name(moved)), last);
+	bt_vec_remove_swap(&store->items, index);
 	return bt_object_unpack(object);
 }
 

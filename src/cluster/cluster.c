@@ -155,9 +155,7 @@ static int start_scheduler(struct bt_cluster *cluster, struct berth_error *err)
 	cluster->writes.base.scheduler = cluster->scheduler;
 	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(watched) && result == 0; i++) {
 		uint32_t collection = bt_typed_resource(cluster->api, watched[i])->collection;
-		while (cluster->kinds.count <= collection) {
-			bt_vec_push(&cluster->kinds, KIND_NONE);
-		}
+		bt_vec_pad(&cluster->kinds, collection + 1, KIND_NONE);
 		cluster->kinds.items[collection] = (uint8_t)watched[i];
 		struct bt_store_walk walk =
 			bt_store_walk_current(cluster->store, collection, BT_STR(""));

@@ -238,9 +238,7 @@ void bt_whatif_finish(struct bt_whatif *whatif)
 
 void bt_whatif_sync_marks(struct bt_whatif *whatif)
 {
-	while (whatif->marks.count < whatif->work.objects.count) {
-		bt_vec_push(&whatif->marks, (struct bt_whatif_mark){0});
-	}
+	bt_vec_pad(&whatif->marks, whatif->work.objects.count, (struct bt_whatif_mark){0});
 }
 
 void bt_whatif_result(const struct bt_whatif *whatif, struct bt_manifests *out_cluster)

@@ -278,9 +278,7 @@ static struct bt_str column_text(sqlite3_stmt *statement, int column)
  */
 static uint32_t *id_of(struct bt_store_file *file, uint32_t collection)
 {
-	while (file->ids.count <= collection) {
-		bt_vec_push(&file->ids, 0);
-	}
+	bt_vec_pad(&file->ids, collection + 1, 0);
 	return &file->ids.items[collection];
 }
 

@@ -98,9 +98,7 @@ static int64_t due_ns(const struct bt_watch_link *link)
 void bt_watchers_add(struct bt_watchers *watchers, struct bt_watch_link *link, uint32_t collection,
 	int64_t now_ns, int64_t timeout_seconds, bool has_bookmarks)
 {
-	while (watchers->collections.count <= collection) {
-		bt_vec_push(&watchers->collections, NULL);
-	}
+	bt_vec_pad(&watchers->collections, collection + 1, NULL);
 	if (timeout_seconds == 0) {
 		timeout_seconds = TIMEOUT_SECONDS_MIN +
 			(int64_t)bt_prng_below(&watchers->prng, TIMEOUT_SECONDS_MIN);

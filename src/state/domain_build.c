@@ -17,9 +17,7 @@ static void count_bucket(struct domain_histogram *histogram, uint32_t pods, bool
 		histogram->beyond += step;
 		return;
 	}
-	while (histogram->buckets.count <= pods) {
-		bt_vec_push(&histogram->buckets, 0);
-	}
+	bt_vec_pad(&histogram->buckets, pods + 1, 0);
 	histogram->buckets.items[pods] += step;
 	if (more && pods < histogram->low) {
 		histogram->low = pods;

@@ -27,9 +27,7 @@ static struct bt_trial_slot *save_slot(struct bt_state_trial *trial, uint32_t sl
 	const struct bt_node_row *row = &trial->state->nodes.rows[slot];
 	struct bt_trial_slot saved = {.slot = slot, .images_version = row->images_version};
 
-	while (trial->slot_at.count <= slot) {
-		bt_vec_push(&trial->slot_at, 0);
-	}
+	bt_vec_pad(&trial->slot_at, slot + 1, 0);
 	if (trial->slot_at.items[slot] != 0) {
 		return &trial->slots.items[trial->slot_at.items[slot] - 1];
 	}
