@@ -52,7 +52,7 @@ void bt_queue_for_each(struct bt_queue *queue, enum bt_queue_place place,
 	}
 	if (heap != NULL) {
 		for (uint32_t i = 0; i < heap->slots.count; i++) {
-			if (!visit(context, bt_queue_entry_at(queue, heap->slots.items[i].item))) {
+			if (!visit(context, bt_queue_unpark(queue, heap->slots.items[i].item))) {
 				return;
 			}
 		}

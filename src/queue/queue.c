@@ -185,6 +185,10 @@ bool bt_queue_move_to_active_queue(struct bt_queue *queue, struct bt_queue_entry
 		bt_heap_push(&queue->active_queue, entry->id, key.major, key.minor);
 	}
 	add_to_place(queue, entry, BT_QUEUE_ACTIVE);
+	if (bt_shortcuts(queue->sort)->less_is_priority_then_time &&
+		queue->active_queue.slots.count > BT_QUEUE_UNPARKED_MAX) {
+		bt_vec_push(&queue->unparked, entry->id); /* it will wait for long */
+	}
 	queue->events.items[event].incoming[BT_QUEUE_ACTIVE]++;
 	if (event == BT_EVENT_POD_ADD || event == BT_EVENT_POD_UPDATE) {
 		bt_nominator_nominate(queue->nominator, &entry->pod, NULL, true,
@@ -577,7 +581,7 @@ const struct bt_queue_entry *bt_queue_peek(struct bt_queue *queue)
 	}
 	bt_queue_unpark_next_ready(queue);
 	/* If the active queue is empty, pop from backoffQ early (gate SchedulerPopFromBackoffQ). */
-	return bt_queue_entry_at(queue,
+	return bt_queue_unpark(queue,
 		bt_heap_top(queue->active_queue.slots.count > 0 ? &queue->active_queue
 								: &queue->backoff_queue));
 }

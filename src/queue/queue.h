@@ -202,7 +202,8 @@ struct bt_queue_entry {
 	uint32_t next_in_group;
 	uint32_t label_set; /* copy of pod.label_set, which parked records lack */
 	uint32_t uid_hash;  /* hash of pod.uid, which parked records lack */
-	enum bt_queue_place place;
+	uint32_t shape_id;  /* of pod.shape; set while the record is parked */
+	enum bt_queue_place place : 8;
 	bool flushed;       /* the leftover flush selected the pod since its last failed attempt */
 	bool counted_gated; /* the gated_count of the queue includes the pod */
 	bool parked;        /* the members below are not allocated (queue_private.h) */

@@ -199,7 +199,7 @@ static inline struct bt_queue_entry *bt_queue_entry_at(const struct bt_queue *qu
 
 /**
  * When more records than this number are unparked, a pass over the unschedulable pods parks the
- * records again.
+ * records again. When more pods than this number are active, further ones are parked.
  */
 #define BT_QUEUE_UNPARKED_MAX 1024
 
@@ -211,7 +211,7 @@ static inline struct bt_queue_entry *bt_queue_entry_at(const struct bt_queue *qu
 struct bt_queue_entry *bt_queue_unpark(struct bt_queue *queue, uint32_t id);
 /**
  * Parks the records in `unparked` except `held` (NULL: none). Call when no pointer to another
- * unschedulable record is in use.
+ * record in the queue is in use.
  */
 void bt_queue_park_all(struct bt_queue *queue, const struct bt_queue_entry *held);
 

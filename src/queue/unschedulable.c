@@ -301,9 +301,10 @@ void bt_queue_unpark_next_ready(struct bt_queue *queue)
 }
 
 /*
- * Unschedulable pods may be many and wait long. Between two operations of the queue these pods are
- * parked: the decoded object is packed, and only the front of the record stays allocated. Unparking
- * restores the other members from the group, the class and the object.
+ * Unschedulable pods may be many and wait long, and so may the active pods of a large backlog.
+ * Between two operations of the queue these pods are parked: the decoded object is packed, and only
+ * the front of the record stays allocated. Unparking restores the other members from the front, the
+ * class and the object.
  */
 
 #define PARKED_BYTES offsetof(struct bt_queue_entry, unschedulable_plugins)
@@ -313,8 +314,10 @@ struct bt_queue_entry *bt_queue_unpark(struct bt_queue *queue, uint32_t id)
 	struct bt_queue_entry *entry = bt_queue_entry_at(queue, id);
 
 	if (entry->parked) {
-		const struct bt_queue_group *group = &queue->groups.items[entry->group];
-		const struct bt_queue_class *class = &queue->classes.items[group->class_id];
+		static const struct bt_queue_class none; /* of an active pod without rejectors */
+		const struct bt_queue_class *class = entry->group != BT_QUEUE_NONE
+			? &queue->classes.items[queue->groups.items[entry->group].class_id]
+			: &none;
 
 		entry = bt_realloc_array(entry, 1, sizeof(*entry));
 		queue->entries.items[id] = entry;
@@ -323,7 +326,7 @@ struct bt_queue_entry *bt_queue_unpark(struct bt_queue *queue, uint32_t id)
 		entry->pending_plugins = class->pending_plugins;
 		(void)bt_object_unpack(entry->object); /* returns the same pointer */
 		bt_pod_info_restore_pending(queue->state,
-			bt_object_value(entry->object, BT_KIND_POD), group->shape_id,
+			bt_object_value(entry->object, BT_KIND_POD), entry->shape_id,
 			entry->label_set, &entry->pod);
 		bt_vec_push(&queue->unparked, id);
 	}
@@ -343,22 +346,38 @@ struct bt_queue_entry *bt_queue_unpark(struct bt_queue *queue, uint32_t id)
 	return entry;
 }
 
-void bt_queue_park_all(struct bt_queue *queue, const struct bt_queue_entry *held)
+/*
+ * Whether an operation may park the record. Not a group's first entry, which hints use, nor the
+ * next pod to pop, nor a record to which the nominator may point.
+ */
+static bool may_park(const struct bt_queue *queue, const struct bt_queue_entry *entry)
 {
 	struct bt_str node_name;
+
+	if (entry->place == BT_QUEUE_UNSCHEDULABLE) {
+		if (queue->groups.items[entry->group].first == entry->id) {
+			return false;
+		}
+	} else {
+		struct bt_rejectors rejectors = bt_queue_entry_rejectors(entry);
+
+		if (entry->place != BT_QUEUE_ACTIVE || !bt_rejectors_is_empty(&rejectors) ||
+			bt_heap_top(&queue->active_queue) == entry->id) {
+			return false;
+		}
+	}
+	return !bt_nominator_find(queue->nominator, entry->pod.uid, &node_name);
+}
+
+void bt_queue_park_all(struct bt_queue *queue, const struct bt_queue_entry *held)
+{
 	uint32_t kept = 0;
 
 	for (uint32_t i = 0; i < queue->unparked.count; i++) {
 		uint32_t id = queue->unparked.items[i];
 		struct bt_queue_entry *entry = bt_queue_entry_at(queue, id);
 
-		/*
-		 * Do not park a group's first entry, which hints use, nor a record to which the
-		 * nominator may point.
-		 */
-		if (entry == NULL || entry->place != BT_QUEUE_UNSCHEDULABLE || entry->parked ||
-			queue->groups.items[entry->group].first == id ||
-			bt_nominator_find(queue->nominator, entry->pod.uid, &node_name)) {
+		if (entry == NULL || entry->parked || !may_park(queue, entry)) {
 			continue;
 		}
 		if (entry == held) {
@@ -367,6 +386,8 @@ void bt_queue_park_all(struct bt_queue *queue, const struct bt_queue_entry *held
 			struct bt_object *object = entry->object;
 
 			entry->parked = true;
+			entry->shape_id = entry->pod.shape->id;
+			entry->label_set = entry->pod.label_set;
 			queue->entries.items[id] = bt_realloc_array(entry, 1, PARKED_BYTES);
 			bt_object_allow_pack(object);
 		}

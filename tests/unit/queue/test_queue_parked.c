@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Unschedulable pods for which each event calls the hints pod by pod. */
+/*
+ * Unschedulable pods for which each event calls the hints pod by pod, and a long backlog of active
+ * pods.
+ */
 #include <stdio.h>
 
 #include "framework/cluster_event.h"
@@ -89,5 +92,76 @@ START_TEST(test_queue_parked__the_pod_of_the_event_stays_unparked)
 }
 END_TEST
 
+static uint32_t count_parked(const struct bt_queue *queue)
+{
+	uint32_t count = 0;
+
+	for (uint32_t id = 0; id < queue->entries.count; id++) {
+		const struct bt_queue_entry *entry = bt_queue_entry_at(queue, id);
+
+		count += entry != NULL && entry->parked;
+	}
+	return count;
+}
+
+/** Adds pod p<i> with one of three priorities; returns its object. */
+static struct bt_object *add_active(struct queue_fixture *queue, uint32_t i)
+{
+	char json[128];
+
+	(void)snprintf(json, sizeof(json),
+		"{'metadata':{'name':'p%u','labels':{'i':'%u'}},'spec':{'priority':%u}}", i, i % 7,
+		i % 3);
+	queue->now_ns++;
+	return queue_add(queue, json);
+}
+
+START_TEST(test_queue_parked__a_long_backlog)
+{
+	struct queue_fixture queue;
+	const char *reason = "";
+	char name[32];
+
+	queue_init(&queue);
+	for (uint32_t i = 0; i < PODS; i++) {
+		struct bt_object *pod = add_active(&queue, i);
+
+		if (i > BT_QUEUE_UNPARKED_MAX && i % 10 == 1) {
+			(void)add_active(&queue, PODS); /* p<i> is parked now */
+			(void)snprintf(name, sizeof(name), "p%u", i);
+			ck_assert(bt_str_equal_c(queue_entry(&queue, name)->pod.name, name));
+			bt_queue_delete(queue.queue, pod);
+			ck_assert_ptr_null(bt_queue_find(
+				queue.queue, BT_STR("default"), bt_str_from(name)));
+			(void)add_active(&queue, i);
+		}
+	}
+	ck_assert_uint_gt(count_parked(queue.queue), 150);
+	ck_assert_msg(bt_queue_validate(queue.queue, &reason), "%s", reason);
+	ck_assert_uint_eq(bt_queue_count(queue.queue, BT_QUEUE_ACTIVE), PODS + 1);
+	int32_t priority = 2;
+	int64_t time_ns = INT64_MIN;
+
+	for (uint32_t i = 0; i < PODS + 1; i++) {
+		struct bt_queue_entry *entry = queue_pop(&queue);
+		unsigned int number = 0;
+
+		ck_assert_int_eq(sscanf(entry->object->meta->name.data, "p%u", &number), 1);
+		ck_assert_int_eq(entry->pod.priority, number % 3);
+		ck_assert_ptr_eq(entry->pod.object, entry->object->value);
+		ck_assert(bt_label_set_ref_map(&queue.queue->state->label_sets,
+				  entry->pod.labels) == entry->pod.label_set);
+		bt_label_set_unref(&queue.queue->state->label_sets, entry->pod.label_set);
+		ck_assert_int_le(entry->pod.priority, priority);
+		time_ns = entry->pod.priority < priority ? INT64_MIN : time_ns;
+		ck_assert_int_gt(entry->timestamp_ns, time_ns);
+		priority = entry->pod.priority;
+		time_ns = entry->timestamp_ns;
+		queue_release(&queue, entry);
+	}
+	queue_finish(&queue);
+}
+END_TEST
+
 BT_TEST_MAIN("queue_parked", test_queue_parked__an_event_leaves_few_unparked,
-	test_queue_parked__the_pod_of_the_event_stays_unparked)
+	test_queue_parked__the_pod_of_the_event_stays_unparked, test_queue_parked__a_long_backlog)
