@@ -68,7 +68,7 @@ static void write_known_node(
 	uint32_t slot = bt_state_snapshot_find(state, name);
 	if (slot != BT_SLOT_NONE) {
 		const struct bt_node_row *row = &state->nodes.rows[slot];
-		node.metadata.uid = bt_symbol_text(&state->symbols, row->uid);
+		node.metadata.uid = (struct bt_str){row->uid, row->uid_length};
 		node.metadata.labels = row->labels;
 		node.spec.unschedulable = state->nodes.unschedulable[slot] != 0;
 		node.spec.taints = *bt_node_table_taints(&state->nodes, slot);

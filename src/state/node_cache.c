@@ -243,7 +243,7 @@ BT_ALWAYS_INLINE void prefetch_rows(const struct bt_state *state, uint32_t slot)
 	prefetch(next->labels.items, next->labels.count * sizeof(*next->labels.items));
 	BT_PREFETCH(next->label_symbols);
 	BT_PREFETCH(&state->symbols.entries.items[next->name.id]);
-	BT_PREFETCH(&state->symbols.entries.items[next->uid.id]);
+	BT_PREFETCH(next->uid);
 }
 
 void bt_state_update_node(

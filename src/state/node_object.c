@@ -265,8 +265,8 @@ static uint32_t set_labels(struct bt_node_table *table, uint32_t slot,
 		return differing;
 	}
 	if (labels->count != 0) {
-		map.items = BT_NEW_ARRAY(struct bt_str_pair, labels->count);
-		pairs = BT_NEW_ARRAY(struct bt_label_pair, labels->count);
+		map.items = bt_malloc(labels->count * (sizeof(*map.items) + sizeof(*pairs)));
+		pairs = (struct bt_label_pair *)(map.items + labels->count);
 	}
 	for (uint32_t i = 0; i < labels->count; i++) {
 		pairs[i].key = bt_symbol_ref_str(symbols, labels->items[i].key);
@@ -280,7 +280,6 @@ static uint32_t set_labels(struct bt_node_table *table, uint32_t slot,
 		bt_symbol_unref(symbols, row->label_symbols[i].value);
 	}
 	bt_free(row->labels.items);
-	bt_free(row->label_symbols);
 	row->labels = map;
 	row->label_symbols = pairs;
 	set_zone_key(table, row, labels, text);
@@ -346,15 +345,21 @@ uint32_t bt_node_table_set_node(struct bt_node_table *table, uint32_t slot,
 		table->declared_features[slot] = declared;
 		kinds |= BT_CHANGE_FEATURES;
 	}
-	replace_symbol(table->symbols, &table->rows[slot].uid, node->metadata.uid);
+	struct bt_node_row *row = &table->rows[slot];
+	struct bt_str uid = node->metadata.uid;
+	if (!bt_str_equal((struct bt_str){row->uid, row->uid_length}, uid)) {
+		bt_free(row->uid);
+		row->uid = bt_strndup(uid.data, uid.length);
+		row->uid_length = uid.length;
+	}
 	/*
 	 * Conditions and preferAvoidPods have no change kind, because only the plain form of
 	 * plugins (functions that are called for one node at a time) reads them.
 	 */
 	bt_strbuf_reset(text);
 	bt_node_conditions_digest(&node->status, text);
-	replace_symbol(table->symbols, &table->rows[slot].conditions, bt_strbuf_str(text));
-	replace_symbol(table->symbols, &table->rows[slot].prefer_avoid_pods,
+	replace_symbol(table->symbols, &row->conditions, bt_strbuf_str(text));
+	replace_symbol(table->symbols, &row->prefer_avoid_pods,
 		avoid != NULL ? *avoid : (struct bt_str){0});
 	return kinds;
 }

@@ -261,7 +261,7 @@ void bt_node_table_init(struct bt_node_table *table, struct bt_symbol_table *sym
 static void finish_row(struct bt_node_row *row)
 {
 	bt_free(row->labels.items);
-	bt_free(row->label_symbols);
+	bt_free(row->uid);
 	bt_vec_finish(&row->images);
 	bt_vec_finish(&row->ports);
 	bt_vec_finish(&row->pods);
@@ -453,12 +453,7 @@ void bt_node_table_release(struct bt_node_table *table, uint32_t slot)
 		bt_symbol_unref(table->symbols, row->label_symbols[k].key);
 		bt_symbol_unref(table->symbols, row->label_symbols[k].value);
 	}
-	bt_free(row->labels.items);
-	bt_free(row->label_symbols);
-	row->labels = (struct bt_str_map){0};
-	row->label_symbols = NULL;
 	bt_symbol_unref(table->symbols, row->name);
-	bt_symbol_unref(table->symbols, row->uid);
 	bt_symbol_unref(table->symbols, row->zone_key);
 	bt_symbol_unref(table->symbols, row->conditions);
 	bt_symbol_unref(table->symbols, row->prefer_avoid_pods);

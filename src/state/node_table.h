@@ -102,22 +102,23 @@ struct bt_taint_set {
  */
 struct bt_node_row {
 	bt_sym name;
-	bt_sym uid;
 	bt_sym zone_key;
 	bt_sym conditions;                   /* made by bt_node_conditions_digest */
 	bt_sym prefer_avoid_pods;            /* value of the annotation, for spec 05b B8 */
 	struct bt_str_map labels;            /* sorted; text lives in the symbol table */
-	struct bt_label_pair *label_symbols; /* same order as labels */
-	int64_t generation;                  /* unique; changes with every change of the node */
-	bt_sym order_zone;                   /* if in_order: the zone with the slot */
-	bool in_use;                         /* the slot has a name; other slots are free */
-	bool in_cache;                       /* the cache has an entry: real, imaginary or ghost */
-	bool has_node;                       /* a node object is set */
-	bool in_snapshot;                    /* in the snapshot's list */
-	bool in_order;                       /* the node order has the slot */
-	bool changed;                        /* in the snapshot's list of changed slots */
-	bool nameless;                       /* in the snapshot's list of names to drop */
-	bool in_affinity_list;               /* in the snapshot's affinity list */
+	struct bt_label_pair *label_symbols; /* same order as labels, in the same memory */
+	char *uid;                           /* owned; not shared, so no symbol */
+	uint32_t uid_length;
+	int64_t generation;    /* unique; changes with every change of the node */
+	bt_sym order_zone;     /* if in_order: the zone with the slot */
+	bool in_use;           /* the slot has a name; other slots are free */
+	bool in_cache;         /* the cache has an entry: real, imaginary or ghost */
+	bool has_node;         /* a node object is set */
+	bool in_snapshot;      /* in the snapshot's list */
+	bool in_order;         /* the node order has the slot */
+	bool changed;          /* in the snapshot's list of changed slots */
+	bool nameless;         /* in the snapshot's list of names to drop */
+	bool in_affinity_list; /* in the snapshot's affinity list */
 	bool in_anti_affinity_list;
 	/* In the order of status.images, without repeated names. */
 	BT_VEC(struct bt_node_image) images;

@@ -292,6 +292,7 @@ size_t bt_state_memory_bytes(const struct bt_state *state)
 		const struct bt_node_row *row = &nodes->rows[slot];
 		bytes += row->labels.count *
 				(sizeof(*row->labels.items) + sizeof(*row->label_symbols)) +
+			row->uid_length +
 			vec_bytes(&row->images) + vec_bytes(&row->ports) + vec_bytes(&row->pods) +
 			vec_bytes(&row->pods_with_affinity) +
 			vec_bytes(&row->pods_with_required_anti_affinity) +
