@@ -470,7 +470,7 @@ static void move_first(struct bt_json_value *object, struct bt_str name)
 
 /**
  * Writes the object, with the RV of the next commit, as text into the API's buffer. The result is
- * valid until the next call.
+ * valid until the next call. Sets call->status_bytes.
  */
 static struct bt_str render(struct bt_call *call, struct bt_json_value *object)
 {
@@ -491,7 +491,18 @@ static struct bt_str render(struct bt_call *call, struct bt_json_value *object)
 	move_first(object, BT_STR("metadata"));
 	move_first(metadata, BT_STR("managedFields"));
 	bt_strbuf_reset(&api->text);
-	bt_json_format(object, &api->text);
+	struct bt_json_writer writer;
+	size_t last = 0;
+	bt_json_writer_init(&writer, &api->text, 0);
+	bt_json_begin_object(&writer);
+	for (uint32_t i = 0; i < object->count; i++) {
+		bt_json_write_name(&writer, object->members[i].name);
+		last = api->text.length;
+		bt_json_write_value(&writer, object->members[i].value);
+	}
+	bt_json_end_object(&writer);
+	bool ends_with_status = bt_str_equal_c(object->members[object->count - 1].name, "status");
+	call->status_bytes = ends_with_status ? (uint32_t)(api->text.length - last) : 0;
 	return bt_strbuf_str(&api->text);
 }
 
@@ -541,6 +552,7 @@ void bt_call_store(struct bt_call *call, const struct bt_stored *old, struct bt_
 	bool keeps_owners = call->owners == NULL && call->same_owners;
 	struct bt_stored *stored = bt_store_put_owned(api->options.store, collection, call->key,
 		text, keeps_owners ? NULL : &owned, call->write.now_ns);
+	stored->status_bytes = call->status_bytes;
 	api->trees = (struct bt_api_trees){NULL, NULL};
 	bt_call_remember_owners(call, stored);
 	bt_call_answer_stored(call, stored, code);

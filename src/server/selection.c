@@ -184,14 +184,20 @@ static struct bt_str join_ips(struct bt_selection *selection, struct bt_str text
 
 /** Returns the field's value in an object's text, as a text that terms can compare. */
 static struct bt_str read_field(struct bt_selection *selection,
-	const struct bt_selection_field *field, struct bt_str object)
+	const struct bt_selection_field *field, const struct bt_stored *stored)
 {
+	struct bt_str text = bt_stored_text(stored);
+	const char *path = field->path;
 	struct bt_json_reader reader;
 	enum bt_json_type type;
-	struct bt_str text;
 
-	bt_json_reader_init(&reader, object);
-	if (bt_json_seek(&reader, field->path) && bt_json_peek(&reader, &type, NULL) == 0) {
+	/* Most selected fields are in the status, which is behind the spec. */
+	if (stored->status_bytes != 0 && strncmp(path, "status.", 7) == 0) {
+		text = bt_str_sub(text, text.length - stored->status_bytes, text.length);
+		path += 7;
+	}
+	bt_json_reader_init(&reader, text);
+	if (bt_json_seek(&reader, path) && bt_json_peek(&reader, &type, NULL) == 0) {
 		if (type == BT_JSON_STRING &&
 			bt_json_read_string(&reader, &selection->scratch, &text, NULL, NULL) == 0) {
 			return text;
@@ -338,10 +344,9 @@ bool bt_selection_matches(struct bt_selection *selection, const struct bt_stored
 		}
 	}
 	bt_arena_reset(&selection->scratch);
-	struct bt_str text = bt_stored_text(stored);
 	for (uint32_t i = 0; i < selection->field_count; i++) {
 		const struct bt_selection_field *field = &selection->fields[i];
-		struct bt_str value = read_field(selection, field, text);
+		struct bt_str value = read_field(selection, field, stored);
 
 		for (uint32_t k = 0; k < field->term_count; k++) {
 			if (!bt_field_term_matches(&field->terms[k], value)) {
@@ -349,7 +354,7 @@ bool bt_selection_matches(struct bt_selection *selection, const struct bt_stored
 			}
 		}
 	}
-	return labels_match(selection, text);
+	return labels_match(selection, bt_stored_text(stored));
 }
 
 /* --- texts --- */

@@ -147,6 +147,7 @@ struct bt_stored *bt_stored_new(struct bt_store *store, uint64_t rv, struct bt_s
 	stored->owners = owners;
 	stored->reference_count = 1;
 	stored->text_length = text.length + rest.length;
+	stored->status_bytes = 0;
 	stored->key_length = (uint16_t)key.length;
 	char *end = stored->bytes;
 	const struct bt_str parts[] = {key, text, rest, {"", 1}, values};

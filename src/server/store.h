@@ -23,6 +23,11 @@ struct bt_stored {
 	struct bt_owners *owners; /* metadata.managedFields, shared; NULL: none */
 	uint32_t reference_count;
 	uint32_t text_length;
+	/**
+	 * If the text ends with the member status: number of bytes from the value of that member to
+	 * the end of the text. 0: not known. The API sets the field after the commit.
+	 */
+	uint32_t status_bytes;
 	uint16_t key_length;
 	char bytes[]; /* key, text, a zero byte, and the values that are not in *owners */
 };

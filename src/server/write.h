@@ -65,6 +65,7 @@ struct bt_call {
 	struct bt_write write; /* for strategies; has the object's name, also on create */
 	struct bt_str key;
 	const struct bt_json_value *old; /* tree of the object that an update changes; NULL: none */
+	uint32_t status_bytes;           /* of the text to store; see struct bt_stored */
 };
 
 /** --- call.c: parts of every request --- */

@@ -41,7 +41,14 @@ static bool matches(const struct bt_api_resource *resource, const char *labels, 
 		ck_abort_msg("%s %s: %.*s", labels != NULL ? labels : "",
 			fields != NULL ? fields : "", BT_STR_ARG(failure.message));
 	}
-	result = bt_selection_matches(&selection, make(store, key, text));
+	struct bt_stored *stored = make(store, key, text);
+	const char *status = strstr(text, "'status':");
+
+	result = bt_selection_matches(&selection, stored);
+	if (status != NULL) {
+		stored->status_bytes = (uint32_t)strlen(status) - 9;
+		ck_assert(bt_selection_matches(&selection, stored) == result);
+	}
 	bt_selection_finish(&selection);
 	bt_arena_finish(&arena);
 	bt_store_destroy(store);
@@ -198,6 +205,7 @@ START_TEST(test_selection__fields)
 		{&classes, "metadata.name=c,metadata.namespace=", "c", "{}", true},
 		{&pods, "spec.nodeName=a", "d/p", "{'spec':'text','status':5}", false},
 		{&pods, "spec.nodeName=", "d/p", "{'spec':{'nodeName':null}}", true},
+		{&pods, "status.phase=", "d/p", "{'spec':{},'status':5}", true},
 	};
 
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
