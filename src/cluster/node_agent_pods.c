@@ -71,8 +71,9 @@ void bt_agent_set_capacity(struct bt_agent_node *node, const struct bt_json_valu
 	}
 }
 
+/** Decodes the part of the stored object at the path; "": the whole object. */
 static bool decode(const struct bt_hub *hub, enum bt_hub_kind kind, struct bt_str key,
-	const struct bt_message *message, struct bt_arena *arena, void *out)
+	const char *path, const struct bt_message *message, struct bt_arena *arena, void *out)
 {
 	struct bt_stored *stored = bt_store_find(hub->store, hub->kinds[kind]->collection, key);
 	struct bt_json_reader reader;
@@ -80,9 +81,9 @@ static bool decode(const struct bt_hub *hub, enum bt_hub_kind kind, struct bt_st
 	if (stored == NULL) {
 		return false;
 	}
-	/* Copy the text to the arena: a write during the sync could free the stored text. */
-	bt_json_reader_init(&reader, bt_arena_str(arena, bt_stored_text(stored)));
-	return bt_message_decode_json(message, &reader, arena, out, NULL) == 0;
+	bt_json_reader_init(&reader, bt_stored_text(stored));
+	return bt_json_seek(&reader, path) &&
+		bt_message_decode_json(message, &reader, arena, out, NULL) == 0;
 }
 
 /** The reason and message of a pod that is refused. */
@@ -105,7 +106,8 @@ static bool fits_node(struct bt_node_agent *agent, const struct bt_agent_node *r
 	struct bt_node node = {.spec = {.unschedulable = false}};
 
 	if ((!has_labels && !record->has_no_execute) ||
-		!decode(agent->hub, BT_HUB_NODES, record->name, &bt_node_message, arena, &node)) {
+		!decode(agent->hub, BT_HUB_NODES, record->name, "", &bt_node_message, arena,
+			&node)) {
 		return true;
 	}
 	if (has_labels) {
@@ -157,8 +159,8 @@ static bool has_free_ports(struct bt_node_agent *agent, const struct bt_agent_po
 
 		if (bt_pod_is_over(other) || (other->phase != BT_POD_RUNNING && !is_admitted) ||
 			bt_str_equal(other->key, record->key) ||
-			!decode(agent->hub, BT_HUB_PODS, other->key, &bt_pod_message, arena,
-				&decoded)) {
+			!decode(agent->hub, BT_HUB_PODS, other->key, "spec", &bt_pod_spec_message,
+				arena, &decoded.spec)) {
 			continue;
 		}
 		bt_host_port_list used = bt_pod_host_ports(&decoded.spec, arena);
@@ -214,14 +216,17 @@ static void release_amounts(struct bt_agent_node *node, struct bt_agent_pod *pod
  * so no check refuses it. Returns false if the pod is refused; *out_refusal is the reason, in the
  * arena.
  */
-static bool admit(struct bt_node_agent *agent, struct bt_agent_pod *pod, bool forced,
-	struct bt_arena *arena, struct refusal *out_refusal)
+static bool admit(const struct bt_sync *sync, struct bt_agent_pod *pod, bool forced,
+	struct refusal *out_refusal)
 {
+	struct bt_node_agent *agent = sync->data;
+	struct bt_arena *arena = sync->arena;
 	struct bt_agent_node *node = &agent->nodes.items[pod->node];
 	struct bt_pod decoded = {.spec = {.host_network = false}};
 	uint32_t count;
 
-	if (!decode(agent->hub, BT_HUB_PODS, pod->key, &bt_pod_message, arena, &decoded)) {
+	if (!decode(sync->hub, BT_HUB_PODS, sync->key, "spec", &bt_pod_spec_message, arena,
+		    &decoded.spec)) {
 		*out_refusal = (struct refusal){
 			BT_STR("UnexpectedAdmissionError"), BT_STR("Pod was rejected: unreadable")};
 		return false;
@@ -250,7 +255,7 @@ static bool admit(struct bt_node_agent *agent, struct bt_agent_pod *pod, bool fo
 		return false;
 	}
 	release_amounts(node, pod);
-	pod->generation = decoded.metadata.generation;
+	pod->generation = bt_json_int64_at(sync->object, "metadata.generation", 0);
 	pod->amounts = BT_NEW_ARRAY(struct bt_agent_amount, count);
 	pod->amount_count = count;
 	for (uint32_t i = 0; i < count; i++) {
@@ -523,7 +528,7 @@ static bool accept(struct bt_sync *sync, struct bt_agent_pod *record)
 			return false;
 		}
 	}
-	if (!admit(agent, record, runs, arena, &refusal)) {
+	if (!admit(sync, record, runs, &refusal)) {
 		if (!take_tokens(sync, &agent->refusals, 1)) {
 			wait_until(sync, record, time_after(sync, BT_NS_PER_SECOND));
 			return true;
@@ -677,7 +682,7 @@ bool bt_agent_sync_pod(struct bt_sync *sync, struct bt_agent_pod *record)
 		if (bt_json_int64_at(sync->object, "metadata.generation", 0) !=
 			record->generation) {
 			struct refusal refusal;
-			(void)admit(sync->data, record, true, sync->arena, &refusal);
+			(void)admit(sync, record, true, &refusal);
 		}
 		if (sync->now_ns >= deadline_of(sync, record)) {
 			return expire(sync, record);
