@@ -324,7 +324,9 @@ void bt_kinds_validate(const struct bt_write *write, const struct bt_json_value 
 	if (old != NULL && message != NULL) {
 		metadata_count = strategy->validates_spec_alone ? 3 : 4;
 	}
-	for (uint32_t i = 0; i < metadata_count; i++) {
+	uint32_t errors_before = errors->count;
+	for (uint32_t i = 0; i < metadata_count && (i == 0 || errors->count != errors_before);
+		i++) {
 		bt_kinds_check_metadata(errors, NULL, object, strategy->name_rule);
 	}
 	if (is_checked_update && bt_kinds_firsts[index] != NULL) {
