@@ -28,11 +28,6 @@ static inline bool skip(struct template_reader *reader, char character)
 	return true;
 }
 
-static inline bool is_of_word(char c)
-{
-	return c != ':' && c != ' ' && c != ',' && c != '?' && c != ']' && c != '}' && c != '\0';
-}
-
 /** Skips the ":" or "?:" behind a name. Returns true for "?:". */
 static bool skip_colon(struct template_reader *reader)
 {
@@ -68,9 +63,7 @@ static bool read_scalar(struct template_reader *reader, struct bt_json_value *ou
 		bool is_quoted = skip(reader, '\'');
 		const char *start = reader->at;
 
-		while (is_quoted ? *reader->at != '\'' : is_of_word(*reader->at)) {
-			reader->at++;
-		}
+		reader->at += strcspn(start, is_quoted ? "'" : ": ,?]}");
 		out->text = (struct bt_str){start, (uint32_t)(reader->at - start)};
 		reader->at += is_quoted;
 		if (is_quoted || *reader->at == ':' || *reader->at == '?') {
@@ -142,9 +135,15 @@ static struct bt_json_value *put_value(struct template_reader *reader, struct bt
 			(void)read_scalar(reader, &scalar);
 			struct bt_str name = scalar.text;
 			bool omits_zero = skip_colon(reader);
-			struct bt_json_value *value = put_value(reader, bt_json_get(old, name));
-			if (value != NULL && !(omits_zero && bt_json_is_zero(value))) {
+			struct bt_json_value *replaced = bt_json_get(old, name);
+			struct bt_json_value *value = put_value(reader, replaced);
+			if (value == NULL || (omits_zero && bt_json_is_zero(value))) {
+				continue;
+			}
+			if (replaced != NULL) {
 				bt_json_set(arena, old, name, value);
+			} else {
+				bt_json_append_member(arena, old, name, value);
 			}
 		}
 		return old;
