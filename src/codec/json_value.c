@@ -293,18 +293,33 @@ int bt_json_parse_partly(struct bt_arena *arena, struct bt_str text, struct bt_s
 	return parse(&parser, text, out_value, err);
 }
 
+/** Returns whether two names of this length are equal. Names are short: memcmp takes longer. */
+BT_ALWAYS_INLINE bool is_same_name(const char *a, const char *b, uint32_t length)
+{
+	uint32_t at = 0;
+	for (; at + 8 <= length; at += 8) {
+		if (bt_json_load8(a + at) != bt_json_load8(b + at)) {
+			return false;
+		}
+	}
+	for (; at < length; at++) {
+		if (a[at] != b[at]) {
+			return false;
+		}
+	}
+	return true;
+}
+
 struct bt_json_value *bt_json_get(const struct bt_json_value *object, struct bt_str name)
 {
 	if (object == NULL || object->type != BT_JSON_OBJECT) {
 		return NULL;
 	}
 	for (uint32_t i = object->count; i > 0; i--) {
-		struct bt_str other = object->members[i - 1].name;
-		/* Names of one length mostly differ in the first byte: compare it first. */
-		if (other.length == name.length &&
-			(name.length == 0 || other.data[0] == name.data[0]) &&
-			bt_str_equal(other, name)) {
-			return object->members[i - 1].value;
+		const struct bt_json_member *member = &object->members[i - 1];
+		if (member->name.length == name.length &&
+			is_same_name(member->name.data, name.data, name.length)) {
+			return member->value;
 		}
 	}
 	return NULL;
