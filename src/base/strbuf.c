@@ -90,9 +90,13 @@ void bt_strbuf_append_uuid(struct bt_strbuf *buffer, uint64_t high, uint64_t low
 {
 	high = (high & ~UINT64_C(0xf000)) | 0x4000;             /* version 4 */
 	low = (low & ~(UINT64_C(3) << 62)) | UINT64_C(1) << 63; /* RFC 9562 variant */
-	bt_strbuf_printf(buffer, "%08lx-%04lx-%04lx-%04lx-%012llx", (unsigned long)(high >> 32),
-		(unsigned long)(high >> 16 & 0xffff), (unsigned long)(high & 0xffff),
-		(unsigned long)(low >> 48), (unsigned long long)(low & UINT64_C(0xffffffffffff)));
+	for (int i = 0; i < 32; i++) {
+		uint64_t word = i < 16 ? high : low;
+		if (i == 8 || i == 12 || i == 16 || i == 20) {
+			bt_strbuf_append_char(buffer, '-');
+		}
+		bt_strbuf_append_char(buffer, "0123456789abcdef"[word >> (60 - 4 * (i % 16)) & 15]);
+	}
 }
 
 void bt_strbuf_printf(struct bt_strbuf *buffer, const char *format, ...)
