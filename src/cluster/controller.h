@@ -85,6 +85,7 @@ struct bt_indexed_pod {
 #define BT_HUB_CONTROLLERS_MAX 64
 
 struct bt_controller_ops;
+struct bt_observed;
 
 /** The resources that controllers read, write or watch. */
 enum bt_hub_kind {
@@ -241,8 +242,7 @@ int64_t bt_hub_queue_next_due(const struct bt_hub_queue *queue);
 /** --- pod_index.c --- */
 
 void bt_pod_index_finish(struct bt_pod_index *index);
-void bt_pod_index_observe(struct bt_pod_index *index, enum bt_change_type type, struct bt_str key,
-	const struct bt_json_value *pod);
+void bt_pod_index_observe(struct bt_pod_index *index, const struct bt_observed *observed);
 
 /** --- controllers --- */
 
@@ -254,6 +254,9 @@ struct bt_observed {
 	struct bt_str key;
 	const struct bt_json_value *before; /* NULL: added */
 	const struct bt_json_value *after;  /* of a deletion: the last state */
+	/** bt_controller_owner_of `before` and `after`. */
+	const struct bt_json_value *owner_before;
+	const struct bt_json_value *owner;
 };
 
 /** One sync of one key. */

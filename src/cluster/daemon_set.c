@@ -378,7 +378,6 @@ static void mark_node_dirty(struct bt_daemon_sets *self, struct bt_str name)
 static void observe(void *data, struct bt_hub *hub, const struct bt_observed *observed)
 {
 	struct bt_daemon_sets *self = data;
-	const struct bt_json_value *owner = bt_controller_owner_of(observed->after);
 
 	if (observed->kind == BT_HUB_DAEMON_SETS) {
 		bt_owners_observe(hub, observed, &self->selectors, false);
@@ -390,7 +389,7 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 	}
 	if (observed->kind == BT_HUB_PODS) {
 		bt_owners_enqueue(hub, observed, "DaemonSet", &self->selectors);
-		if (!bt_str_equal_c(bt_json_text_at(owner, "kind"), "DaemonSet")) {
+		if (!bt_str_equal_c(bt_json_text_at(observed->owner, "kind"), "DaemonSet")) {
 			return;
 		}
 		/* Assigned pods need no target: the pod index finds them by node. */

@@ -750,7 +750,7 @@ struct deployments {
 static void observe(void *data, struct bt_hub *hub, const struct bt_observed *observed)
 {
 	struct deployments *self = data;
-	const struct bt_json_value *owner = bt_controller_owner_of(observed->after);
+	const struct bt_json_value *owner = observed->owner;
 	struct bt_str namespace_ = bt_key_namespace(observed->key);
 	struct bt_arena arena = {0};
 

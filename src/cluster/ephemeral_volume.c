@@ -8,8 +8,7 @@ static void observe(BT_UNUSED void *data, struct bt_hub *hub, const struct bt_ob
 
 	if (observed->kind == BT_HUB_VOLUME_CLAIMS) {
 		if (observed->type == BT_CHANGE_DELETED) {
-			bt_hub_enqueue_owner(
-				hub, observed->key, bt_controller_owner_of(observed->after), "Pod");
+			bt_hub_enqueue_owner(hub, observed->key, observed->owner, "Pod");
 		}
 		return;
 	}

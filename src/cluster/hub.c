@@ -305,12 +305,15 @@ static const struct bt_hub_interest *interest_in(struct bt_hub *hub, uint32_t co
 	return interest;
 }
 
-static void notify_members(struct bt_hub *hub, uint64_t members, const struct bt_observed *observed)
+/** Sets the owners of *observed. */
+static void notify_members(struct bt_hub *hub, uint64_t members, struct bt_observed *observed)
 {
 	uint32_t current = hub->current;
 
+	observed->owner_before = bt_controller_owner_of(observed->before);
+	observed->owner = bt_controller_owner_of(observed->after);
 	if (observed->kind == BT_HUB_PODS) {
-		bt_pod_index_observe(&hub->pods, observed->type, observed->key, observed->after);
+		bt_pod_index_observe(&hub->pods, observed);
 	}
 	for (uint64_t left = members; left != 0; left &= left - 1) {
 		hub->current = BT_CTZ64(left);

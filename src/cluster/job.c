@@ -737,7 +737,7 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 		return;
 	}
 	if (observed->kind == BT_HUB_PODS) {
-		const struct bt_json_value *owner = bt_controller_owner_of(observed->after);
+		const struct bt_json_value *owner = observed->owner;
 		const struct bt_indexed_pod *record = bt_pod_index_find(hub, observed->key);
 		struct bt_arena arena = {0};
 

@@ -100,11 +100,11 @@ static bool is_selected(const struct bt_selector_table *table, struct bt_str own
 void bt_owners_enqueue(struct bt_hub *hub, const struct bt_observed *observed, const char *kind,
 	struct bt_selector_table *selectors)
 {
-	const struct bt_json_value *owner = bt_controller_owner_of(observed->after);
+	const struct bt_json_value *owner = observed->owner;
 	const struct bt_json_value *labels = bt_json_object_at(observed->after, "metadata.labels");
 
 	if (observed->type == BT_CHANGE_MODIFIED) {
-		const struct bt_json_value *before = bt_controller_owner_of(observed->before);
+		const struct bt_json_value *before = observed->owner_before;
 		if (!bt_str_equal(bt_json_text_at(before, "uid"), bt_json_text_at(owner, "uid"))) {
 			bt_hub_enqueue_owner(hub, observed->key, before, kind);
 		}
@@ -185,12 +185,10 @@ void bt_owners_observe(struct bt_hub *hub, const struct bt_observed *observed,
 
 void bt_owners_group(struct bt_groups *owned, const struct bt_observed *observed)
 {
-	const struct bt_json_value *owner = bt_controller_owner_of(observed->after);
-
-	if (observed->type == BT_CHANGE_DELETED || owner == NULL) {
+	if (observed->type == BT_CHANGE_DELETED || observed->owner == NULL) {
 		bt_groups_remove(owned, observed->key);
 	} else {
-		bt_groups_set(owned, observed->key, bt_json_text_at(owner, "uid"));
+		bt_groups_set(owned, observed->key, bt_json_text_at(observed->owner, "uid"));
 	}
 }
 

@@ -87,21 +87,21 @@ static struct bt_str copy_text(char **position, struct bt_str text)
 }
 
 /** Allocates one block: the record, then its texts. */
-static struct bt_indexed_pod *new_record(struct bt_str key, const struct bt_json_value *pod)
+static struct bt_indexed_pod *new_record(const struct bt_observed *observed)
 {
-	const struct bt_json_value *owner = bt_controller_owner_of(pod);
+	const struct bt_json_value *pod = observed->after;
 	const struct bt_json_value *labels = bt_json_object_at(pod, "metadata.labels");
 	struct bt_str uid = bt_json_text_at(pod, "metadata.uid");
-	struct bt_str owner_uid = bt_json_text_at(owner, "uid");
+	struct bt_str owner_uid = bt_json_text_at(observed->owner, "uid");
 	struct bt_str node_name = bt_json_text_at(pod, "spec.nodeName");
 	struct bt_str hash = bt_tree_text(labels, "controller-revision-hash");
 	int64_t cost = 0;
-	size_t text_bytes =
-		(size_t)key.length + uid.length + owner_uid.length + node_name.length + hash.length;
+	size_t text_bytes = (size_t)observed->key.length + uid.length + owner_uid.length +
+		node_name.length + hash.length;
 	struct bt_indexed_pod *record = bt_calloc(1, sizeof(*record) + text_bytes);
 	char *position = (char *)(record + 1);
 
-	record->key = copy_text(&position, key);
+	record->key = copy_text(&position, observed->key);
 	record->uid = copy_text(&position, uid);
 	record->owner_uid = copy_text(&position, owner_uid);
 	record->node_name = copy_text(&position, node_name);
@@ -220,18 +220,17 @@ static void add_record(struct bt_pod_index *index, struct bt_indexed_pod *record
 	}
 }
 
-void bt_pod_index_observe(struct bt_pod_index *index, enum bt_change_type type, struct bt_str key,
-	const struct bt_json_value *pod)
+void bt_pod_index_observe(struct bt_pod_index *index, const struct bt_observed *observed)
 {
-	struct bt_indexed_pod *old = find_key(index, key);
+	struct bt_indexed_pod *old = find_key(index, observed->key);
 
-	if (type == BT_CHANGE_DELETED) {
+	if (observed->type == BT_CHANGE_DELETED) {
 		if (old != NULL) {
 			remove_record(index, old);
 		}
 		return;
 	}
-	struct bt_indexed_pod *record = new_record(key, pod);
+	struct bt_indexed_pod *record = new_record(observed);
 	if (old != NULL &&
 		(bt_str_equal(old->uid, record->uid) &&
 			bt_str_equal(old->owner_uid, record->owner_uid) &&

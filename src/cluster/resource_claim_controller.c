@@ -97,8 +97,7 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 		if (observed->type != BT_CHANGE_DELETED) {
 			enqueue_claim(hub, observed->key);
 		} else {
-			bt_hub_enqueue_owner(
-				hub, observed->key, bt_controller_owner_of(observed->after), "Pod");
+			bt_hub_enqueue_owner(hub, observed->key, observed->owner, "Pod");
 		}
 	} else if (observed->type != BT_CHANGE_DELETED) {
 		bt_hub_enqueue_group(hub, &self->missing, observed->key);

@@ -8,11 +8,9 @@
 void bt_revisions_observe(struct bt_groups *owned, struct bt_hub *hub,
 	const struct bt_observed *observed, const char *kind)
 {
-	const struct bt_json_value *owner = bt_controller_owner_of(observed->after);
-
 	bt_owners_group(owned, observed);
-	if (owner != NULL) {
-		bt_hub_enqueue_owner(hub, observed->key, owner, kind);
+	if (observed->owner != NULL) {
+		bt_hub_enqueue_owner(hub, observed->key, observed->owner, kind);
 	}
 }
 

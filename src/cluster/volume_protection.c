@@ -41,10 +41,6 @@ static void record_use(struct bt_groups *users, struct bt_hub *hub, struct bt_st
 
 static void observe(void *data, struct bt_hub *hub, const struct bt_observed *observed)
 {
-	struct bt_str group = bt_json_text_at(observed->after, "spec.schedulingGroup.podGroupName");
-	const struct bt_json_value *volumes = bt_json_array_at(observed->after, "spec.volumes");
-	bool uses = observed->type != BT_CHANGE_DELETED && !bt_tree_is_over(observed->after);
-
 	if (observed->kind != BT_HUB_PODS) {
 		if (observed->type != BT_CHANGE_DELETED &&
 			is_protected(observed->kind, observed->after)) {
@@ -52,7 +48,11 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 		}
 		return;
 	}
+	bool uses = observed->type != BT_CHANGE_DELETED && !bt_tree_is_over(observed->after);
 	if (hub->members[hub->current].ops->object == BT_HUB_POD_GROUPS) {
+		struct bt_str group =
+			bt_json_text_at(observed->after, "spec.schedulingGroup.podGroupName");
+
 		if (group.length != 0) {
 			record_use(data, hub, observed->key, 0, group, uses);
 		}
@@ -62,6 +62,7 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 	 * A pod without node does not protect a claim that is being deleted; the pod waits instead.
 	 */
 	uses = uses && bt_json_text_at(observed->after, "spec.nodeName").length != 0;
+	const struct bt_json_value *volumes = bt_json_array_at(observed->after, "spec.volumes");
 	for (uint32_t i = 0; i < volumes->count; i++) {
 		struct bt_arena arena = {0};
 		struct bt_str name = bt_pv_claim_of_volume(
