@@ -33,26 +33,22 @@ struct parser {
 	struct bt_json_reader reader;
 	struct bt_arena *arena;
 	bool copy_strings;
-	struct bt_str raw_name; /* see bt_json_parse_partly; "": parse all */
-	uint32_t value_count;
+	struct bt_str raw_name;       /* see bt_json_parse_partly; "": parse all */
+	uint32_t value_count;         /* allocated so far */
 	struct bt_json_value *values; /* the next preallocated value */
-	uint32_t values_left;
-	uint32_t values_at_once;
+	struct bt_json_value *values_end;
 	BT_VEC(struct level) levels;
 	BT_VEC(struct bt_json_member) items;
 };
 
 BT_ALWAYS_INLINE struct bt_json_value *new_value(struct parser *parser, enum bt_json_type type)
 {
-	if (parser->values_left == 0) {
-		parser->values = bt_arena_alloc(
-			parser->arena, parser->values_at_once * sizeof(*parser->values));
-		parser->values_left = parser->values_at_once;
-		if (parser->values_at_once < VALUES_AT_ONCE_MAX) {
-			parser->values_at_once *= 2;
-		}
+	if (parser->values == parser->values_end) {
+		uint32_t count = BT_MIN(parser->value_count + FIRST_VALUES, VALUES_AT_ONCE_MAX);
+		parser->values = bt_arena_alloc(parser->arena, count * sizeof(*parser->values));
+		parser->values_end = parser->values + count;
+		parser->value_count += count;
 	}
-	parser->values_left--;
 	struct bt_json_value *value = parser->values++;
 	*value = (struct bt_json_value){.type = type};
 	return value;
@@ -83,18 +79,19 @@ BT_ALWAYS_INLINE void push_level(struct parser *parser, struct bt_json_value *co
 	bt_vec_push(&parser->levels, level);
 }
 
-/** Reads a scalar, or enters a container and pushes a level. */
-BT_ALWAYS_INLINE int begin_value(
-	struct parser *parser, struct bt_json_value **out_value, struct berth_error *err)
+/** Reads the scalar at p, or enters the container at p and pushes a level. */
+BT_ALWAYS_INLINE int begin_value(struct parser *parser, const char *p,
+	struct bt_json_value **out_value, struct berth_error *err)
 {
 	struct bt_json_reader *reader = &parser->reader;
-	if (parser->value_count == BT_JSON_VALUES_MAX) {
+	/* Checked before an allocation: a few values more than the maximum are accepted. */
+	if (BT_UNLIKELY(parser->value_count > BT_JSON_VALUES_MAX) &&
+		parser->values == parser->values_end) {
 		return bt_error_set(
 			err, BERTH_ERR_TOO_LARGE, "more than %u values", BT_JSON_VALUES_MAX);
 	}
-	parser->value_count++;
 	struct bt_str text;
-	const char *p = bt_json_skip_space(reader->position, reader->end);
+	p = bt_json_skip_space(p, reader->end);
 	if (p != reader->end && (*p == '{' || *p == '[') && reader->depth < BT_JSON_DEPTH_MAX) {
 		reader->depth++;
 		reader->position = p + 1;
@@ -103,9 +100,9 @@ BT_ALWAYS_INLINE int begin_value(
 		return 0;
 	}
 	if (p != reader->end && *p == '"') {
-		p = read_plain_string(p, reader->end, &text);
-		if (p != NULL) {
-			reader->position = p;
+		const char *behind = read_plain_string(p, reader->end, &text);
+		if (behind != NULL) {
+			reader->position = behind;
 			*out_value = new_value(parser, BT_JSON_STRING);
 			(*out_value)->text =
 				parser->copy_strings ? bt_arena_str(parser->arena, text) : text;
@@ -113,6 +110,7 @@ BT_ALWAYS_INLINE int begin_value(
 		}
 	}
 	enum bt_json_type type;
+	reader->position = p;
 	int result = bt_json_peek(reader, &type, err);
 	if (result != 0) {
 		return result;
@@ -168,34 +166,28 @@ static void end_container(struct parser *parser)
 }
 
 /**
- * Reads `"name":` at the reader's position, and the comma before the name unless is_first. Returns
- * false and reads nothing if the name is not plain ASCII, which is rare, or if the input at the
- * position is not such a name and colon.
+ * Reads `"name":` at p, and the comma before the name unless is_first. Returns the position behind
+ * the colon; NULL if the name is not plain ASCII, which is rare, or if the input at p is not such a
+ * name and colon.
  */
-BT_ALWAYS_INLINE bool read_plain_name(
-	struct bt_json_reader *reader, bool is_first, struct bt_str *out_name)
+BT_ALWAYS_INLINE const char *read_plain_name(
+	const char *p, const char *end, bool is_first, struct bt_str *out_name)
 {
-	const char *end = reader->end;
-	const char *p = bt_json_skip_space(reader->position, end);
 	if (!is_first) {
 		if (p == end || *p != ',') {
-			return false;
+			return NULL;
 		}
 		p = bt_json_skip_space(p + 1, end);
 	}
 	if (p == end || *p != '"') {
-		return false;
+		return NULL;
 	}
 	p = read_plain_string(p, end, out_name);
 	if (p == NULL) {
-		return false;
+		return NULL;
 	}
 	p = bt_json_skip_space(p, end);
-	if (p == end || *p != ':') {
-		return false;
-	}
-	reader->position = p + 1;
-	return true;
+	return p != end && *p == ':' ? p + 1 : NULL;
 }
 
 /** Reads the next item of the innermost container, or closes the container. */
@@ -206,24 +198,30 @@ BT_ALWAYS_INLINE int next_item(struct parser *parser, struct berth_error *err)
 	struct bt_str name = {NULL, 0};
 	bool more = true;
 	int result = 0;
-	const char *p = bt_json_skip_space(reader->position, reader->end);
-	reader->position = p;
-	if (p != reader->end && *p == (level->is_object ? '}' : ']')) {
+	const char *start = bt_json_skip_space(reader->position, reader->end);
+	reader->position = start;
+	if (start != reader->end && *start == (level->is_object ? '}' : ']')) {
 		reader->depth--;
-		reader->position = p + 1;
+		reader->position = start + 1;
 		end_container(parser);
 		return 0;
 	}
-	if (!level->is_object) {
-		result = bt_json_next_element(reader, &level->first, &more, err);
-	} else if (read_plain_name(reader, level->first, &name)) {
+	const char *p = NULL;
+	if (level->is_object) {
+		p = read_plain_name(start, reader->end, level->first, &name);
+	}
+	if (BT_LIKELY(p != NULL)) {
 		level->first = false;
+	} else if (!level->is_object) {
+		result = bt_json_next_element(reader, &level->first, &more, err);
+		p = reader->position;
 	} else {
 		/* Pass &other, because with &name `name` would not stay in registers. */
 		struct bt_str other = {NULL, 0};
 		result = bt_json_next_member(
 			reader, &level->first, parser->arena, &more, &other, err);
 		name = other;
+		p = reader->position;
 	}
 	if (result != 0) {
 		return result;
@@ -234,25 +232,24 @@ BT_ALWAYS_INLINE int next_item(struct parser *parser, struct berth_error *err)
 		name = bt_arena_str(parser->arena, name);
 	}
 	/* Reserve the slot first: items of a nested container are pushed behind it. */
-	uint32_t slot = parser->items.count;
-	bt_vec_reserve(&parser->items, (uint64_t)slot + 1);
-	parser->items.items[slot].name = name;
-	parser->items.count++;
-	struct bt_json_value *value = NULL;
-	enum bt_json_type type = BT_JSON_NULL;
+	if (parser->items.count == parser->items.capacity) {
+		bt_vec_reserve(&parser->items, (uint64_t)parser->items.count + 1);
+	}
+	struct bt_json_member *item = &parser->items.items[parser->items.count++];
+	item->name = name;
 	if (parser->raw_name.length != 0 && bt_str_equal(name, parser->raw_name)) {
-		result = bt_json_peek(&parser->reader, &type, err);
+		enum bt_json_type type;
+		reader->position = p;
+		result = bt_json_peek(reader, &type, err);
+		if (result != 0) {
+			return result;
+		}
+		if (type == BT_JSON_OBJECT) {
+			item->value = new_value(parser, BT_JSON_NUMBER);
+			return bt_json_skip(reader, &item->value->text, err);
+		}
 	}
-	if (type == BT_JSON_OBJECT) {
-		value = new_value(parser, BT_JSON_NUMBER);
-		result = bt_json_skip(&parser->reader, &value->text, err);
-	} else if (result == 0) {
-		result = begin_value(parser, &value, err);
-	}
-	if (result == 0) {
-		parser->items.items[slot].value = value;
-	}
-	return result;
+	return begin_value(parser, p, &item->value, err);
 }
 
 static int parse(struct parser *parser, struct bt_str text, struct bt_json_value **out_value,
@@ -262,7 +259,7 @@ static int parse(struct parser *parser, struct bt_str text, struct bt_json_value
 	bt_vec_reserve(&parser->levels, LEVELS_RESERVED);
 	bt_vec_reserve(&parser->items, ITEMS_RESERVED);
 	struct bt_json_value *value = NULL;
-	int result = begin_value(parser, &value, err);
+	int result = begin_value(parser, parser->reader.position, &value, err);
 	while (result == 0 && parser->levels.count != 0) {
 		result = next_item(parser, err);
 	}
@@ -280,16 +277,14 @@ static int parse(struct parser *parser, struct bt_str text, struct bt_json_value
 int bt_json_parse(struct bt_arena *arena, struct bt_str text, bool copy_strings,
 	struct bt_json_value **out_value, struct berth_error *err)
 {
-	struct parser parser = {
-		.arena = arena, .copy_strings = copy_strings, .values_at_once = FIRST_VALUES};
+	struct parser parser = {.arena = arena, .copy_strings = copy_strings};
 	return parse(&parser, text, out_value, err);
 }
 
 int bt_json_parse_partly(struct bt_arena *arena, struct bt_str text, struct bt_str raw_name,
 	struct bt_json_value **out_value, struct berth_error *err)
 {
-	struct parser parser = {
-		.arena = arena, .raw_name = raw_name, .values_at_once = FIRST_VALUES};
+	struct parser parser = {.arena = arena, .raw_name = raw_name};
 	return parse(&parser, text, out_value, err);
 }
 
