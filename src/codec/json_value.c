@@ -401,8 +401,12 @@ static bool has_same_number(struct bt_str a, struct bt_str b)
 	return !(number_a < number_b) && !(number_a > number_b);
 }
 
-static bool has_repeated_name(const struct bt_json_value *object)
+/** Returns true also for an object with so many members that sorting them is faster. */
+static bool may_repeat_name(const struct bt_json_value *object)
 {
+	if (object->count > UNSORTED_MEMBERS_MAX) {
+		return true;
+	}
 	for (uint32_t i = 0; i < object->count; i++) {
 		for (uint32_t k = 0; k < i; k++) {
 			if (bt_str_equal(object->members[i].name, object->members[k].name)) {
@@ -478,8 +482,10 @@ static bool compare(const struct bt_json_value *a, const struct bt_json_value *b
 		 * exponential time. If numbers are compared by text, objects with repeated names
 		 * need has_same_last_members (see bt_json_equal).
 		 */
-		if (!has_same_names(a, b) ||
-			(!by_value && (a->count > UNSORTED_MEMBERS_MAX || has_repeated_name(a)))) {
+		if (a->count != b->count && !may_repeat_name(a) && !may_repeat_name(b)) {
+			return false;
+		}
+		if (!has_same_names(a, b) || (!by_value && may_repeat_name(a))) {
 			return has_same_last_members(a, b, by_value);
 		}
 		for (uint32_t i = 0; i < a->count; i++) {
