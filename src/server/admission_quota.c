@@ -493,13 +493,13 @@ void bt_admission_check_quota(struct bt_admission *admission, const struct bt_js
 	if (write->restoring || !write->resource->namespaced) {
 		return;
 	}
-	init_usage(&usage, admission);
-	if (admission->old != NULL && !usage.is_service && !usage.is_claim) {
-		return;
-	}
 	const struct bt_api_resource *quotas =
 		bt_admission_resource(admission, "", "resourcequotas");
 	if (bt_store_count(bt_api_store(write->api), quotas->collection) == 0) {
+		return;
+	}
+	init_usage(&usage, admission);
+	if (admission->old != NULL && !usage.is_service && !usage.is_claim) {
 		return;
 	}
 	usage.requested = amounts_of(&usage, write->arena, object);
