@@ -222,6 +222,17 @@ int bt_json_read_string(struct bt_json_reader *reader, struct bt_arena *arena,
 	struct bt_str *out_text, bool *out_borrowed, struct berth_error *err)
 {
 	struct bt_json_raw_string raw;
+	const char *p = bt_json_skip_space(reader->position, reader->end);
+	if (p != reader->end && *p == '"') {
+		p = bt_json_plain_string(p, reader->end, out_text);
+		if (p != NULL) {
+			reader->position = p;
+			if (out_borrowed != NULL) {
+				*out_borrowed = true;
+			}
+			return 0;
+		}
+	}
 	int result = expect(reader, BT_JSON_STRING, err);
 	if (result == 0) {
 		result = read_raw_string(reader, &raw, err);
@@ -335,6 +346,14 @@ int bt_json_next_member(struct bt_json_reader *reader, bool *first, struct bt_ar
 {
 	struct bt_json_raw_string raw = {0};
 	bool more = false;
+	const char *behind = bt_json_plain_name(
+		bt_json_skip_space(reader->position, reader->end), reader->end, *first, out_name);
+	if (behind != NULL) {
+		reader->position = behind;
+		*first = false;
+		*out_more = true;
+		return 0;
+	}
 	int result = bt_json_next_raw_member(reader, first, &more, &raw, err);
 	if (result == 0 && more) {
 		result = keep_string(&raw, arena, out_name, err);

@@ -15,9 +15,7 @@
 #include "base/compiler.h"
 #include "base/error.h"
 #include "base/str.h"
-
-struct bt_arena;
-struct bt_json_reader;
+#include "codec/json.h"
 
 #if defined(__SSE2__)
 #define BT_JSON_SCAN_HAS_SSE2 1
@@ -153,6 +151,47 @@ BT_ALWAYS_INLINE const char *bt_json_skip_space(const char *p, const char *end)
 		}
 		p++;
 	}
+}
+
+/**
+ * Reads the string at p if it is plain ASCII without escapes, the usual case. Returns the position
+ * behind the string; NULL if the caller must read the string with its escapes.
+ */
+BT_ALWAYS_INLINE const char *bt_json_plain_string(
+	const char *p, const char *end, struct bt_str *out_text)
+{
+	const char *start = p + 1;
+	const char *stop = bt_json_scan(start, end, BT_JSON_ATTENTION_HIGH);
+	if (stop == end || *stop != '"' || stop - start > BT_JSON_STRING_BYTES_MAX) {
+		return NULL;
+	}
+	*out_text = (struct bt_str){start, (uint32_t)(stop - start)};
+	return stop + 1;
+}
+
+/**
+ * Reads `"name":` at p, and the comma before the name unless is_first. Returns the position behind
+ * the colon; NULL if the name is not plain ASCII, which is rare, or if the input at p is not such a
+ * name and colon.
+ */
+BT_ALWAYS_INLINE const char *bt_json_plain_name(
+	const char *p, const char *end, bool is_first, struct bt_str *out_name)
+{
+	if (!is_first) {
+		if (p == end || *p != ',') {
+			return NULL;
+		}
+		p = bt_json_skip_space(p + 1, end);
+	}
+	if (p == end || *p != '"') {
+		return NULL;
+	}
+	p = bt_json_plain_string(p, end, out_name);
+	if (p == NULL) {
+		return NULL;
+	}
+	p = bt_json_skip_space(p, end);
+	return p != end && *p == ':' ? p + 1 : NULL;
 }
 
 /** A string as written in the input, between its quotes. */

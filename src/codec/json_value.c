@@ -54,22 +54,6 @@ BT_ALWAYS_INLINE struct bt_json_value *new_value(struct parser *parser, enum bt_
 	return value;
 }
 
-/**
- * Reads the string at p if it is plain ASCII without escapes, the usual case. Returns the position
- * behind the string; NULL if the caller must use bt_json_read_string.
- */
-BT_ALWAYS_INLINE const char *read_plain_string(
-	const char *p, const char *end, struct bt_str *out_text)
-{
-	const char *start = p + 1;
-	const char *stop = bt_json_scan(start, end, BT_JSON_ATTENTION_HIGH);
-	if (stop == end || *stop != '"' || stop - start > BT_JSON_STRING_BYTES_MAX) {
-		return NULL;
-	}
-	*out_text = (struct bt_str){start, (uint32_t)(stop - start)};
-	return stop + 1;
-}
-
 BT_ALWAYS_INLINE void push_level(struct parser *parser, struct bt_json_value *container)
 {
 	struct level level = {.is_object = container->type == BT_JSON_OBJECT,
@@ -100,7 +84,7 @@ BT_ALWAYS_INLINE int begin_value(struct parser *parser, const char *p,
 		return 0;
 	}
 	if (p != reader->end && *p == '"') {
-		const char *behind = read_plain_string(p, reader->end, &text);
+		const char *behind = bt_json_plain_string(p, reader->end, &text);
 		if (behind != NULL) {
 			reader->position = behind;
 			*out_value = new_value(parser, BT_JSON_STRING);
@@ -165,31 +149,6 @@ static void end_container(struct parser *parser)
 	parser->items.count = level.first_item;
 }
 
-/**
- * Reads `"name":` at p, and the comma before the name unless is_first. Returns the position behind
- * the colon; NULL if the name is not plain ASCII, which is rare, or if the input at p is not such a
- * name and colon.
- */
-BT_ALWAYS_INLINE const char *read_plain_name(
-	const char *p, const char *end, bool is_first, struct bt_str *out_name)
-{
-	if (!is_first) {
-		if (p == end || *p != ',') {
-			return NULL;
-		}
-		p = bt_json_skip_space(p + 1, end);
-	}
-	if (p == end || *p != '"') {
-		return NULL;
-	}
-	p = read_plain_string(p, end, out_name);
-	if (p == NULL) {
-		return NULL;
-	}
-	p = bt_json_skip_space(p, end);
-	return p != end && *p == ':' ? p + 1 : NULL;
-}
-
 /** Reads the next item of the innermost container, or closes the container. */
 BT_ALWAYS_INLINE int next_item(struct parser *parser, struct berth_error *err)
 {
@@ -208,7 +167,7 @@ BT_ALWAYS_INLINE int next_item(struct parser *parser, struct berth_error *err)
 	}
 	const char *p = NULL;
 	if (level->is_object) {
-		p = read_plain_name(start, reader->end, level->first, &name);
+		p = bt_json_plain_name(start, reader->end, level->first, &name);
 	}
 	if (BT_LIKELY(p != NULL)) {
 		level->first = false;
