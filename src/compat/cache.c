@@ -3,21 +3,67 @@
  * The public cache: the tables of src/state, and what the tables do not have: whole objects, expiry
  * of assumed pods, and the states of removed pods.
  */
-#include "compat/cache.h"
+#include "berth/cache.h"
 
 #include <stddef.h>
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/map.h"
+#include "base/text_set.h"
 #include "berth/snapshot.h"
-#include "compat/label_selector.h"
+#include "lib/aggregate.h"
 #include "lib/convert.h"
+#include "state/state.h"
+
+/** What the cache stores about a pod in addition to the tables. */
+struct cache_pod {
+	struct bt_aggregate_pod *pod; /* NULL: the pod id is free */
+	bool binding_finished;
+	int64_t deadline_ns; /* expiry; valid if binding_finished */
+};
+
+/** What the cache stores about a node in addition to the tables. */
+struct cache_node {
+	struct bt_object *node; /* newest object; stays while a removed node has pods */
+	struct bt_pressures pressures;
+	int64_t row_generation; /* generation of the table's row when `generation` was set */
+	int64_t generation;     /* generation of aggregates copied from this node */
+};
+
+/** The state of a pod that was removed from the cache. */
+struct departed {
+	struct bt_str uid; /* owned; data NULL: the place in the ring is free */
+	enum berth_cache_pod_state state;
+};
+
+struct departed_table {
+	BT_VEC(struct departed) ring; /* at most BERTH_CACHE_DEPARTED_MAX */
+	uint32_t next;                /* index of the oldest pod once the ring is full */
+	struct bt_map index;          /* hash of uid -> index in ring */
+};
+
+/** Iterates over the nodes in the order of the snapshot, round after round. */
+struct berth_node_tree {
+	const struct bt_state *state;
+	BT_VEC(uint32_t) round; /* slots of the nodes in this round */
+	uint32_t next;
+};
+
+struct berth_cache {
+	struct bt_state *state;
+	BT_VEC(struct cache_pod) pods;   /* by pod id */
+	BT_VEC(struct cache_node) nodes; /* by slot */
+	struct departed_table departed;
+	int64_t assume_ttl_ns; /* 0: no expiry */
+	struct berth_node_tree tree;
+};
 
 /* Removed pods with longer uids are not remembered. API servers make uids of 36 bytes. */
 #define UID_BYTES_MAX 256U
 
 /** Returns the index of the removed pod in the ring; BT_MAP_NONE: the uid is unknown. */
-static uint32_t find(const struct bt_departed_table *table, struct bt_str uid)
+static uint32_t find_departed(const struct departed_table *table, struct bt_str uid)
 {
 	uint64_t hash = bt_str_hash(uid);
 
@@ -29,20 +75,20 @@ static uint32_t find(const struct bt_departed_table *table, struct bt_str uid)
 	return BT_MAP_NONE;
 }
 
-static void free_place(struct bt_departed_table *table, uint32_t place)
+static void free_place(struct departed_table *table, uint32_t place)
 {
-	struct bt_departed *departed = &table->ring.items[place];
+	struct departed *departed = &table->ring.items[place];
 
 	if (departed->uid.data != NULL) {
 		(void)bt_map_remove(&table->index, bt_str_hash(departed->uid), place);
 		bt_lib_free_text(departed->uid);
-		*departed = (struct bt_departed){0};
+		*departed = (struct departed){0};
 	}
 }
 
-static void departed_drop(struct bt_departed_table *table, struct bt_str uid)
+static void departed_drop(struct departed_table *table, struct bt_str uid)
 {
-	uint32_t place = find(table, uid);
+	uint32_t place = find_departed(table, uid);
 
 	if (place != BT_MAP_NONE) {
 		free_place(table, place);
@@ -50,9 +96,9 @@ static void departed_drop(struct bt_departed_table *table, struct bt_str uid)
 }
 
 static void departed_put(
-	struct bt_departed_table *table, struct bt_str uid, enum berth_cache_pod_state state)
+	struct departed_table *table, struct bt_str uid, enum berth_cache_pod_state state)
 {
-	struct bt_departed departed = {.state = state};
+	struct departed departed = {.state = state};
 	uint32_t place;
 
 	departed_drop(table, uid);
@@ -105,7 +151,8 @@ const struct berth_pod *const *berth_cache_filtered_list(const struct berth_cach
 		const struct bt_aggregate_pod *pod = cache->pods.items[i].pod;
 
 		if (pod == NULL ||
-			!bt_selector_matches(&selector->selector, &pod->pod->metadata.labels) ||
+			!berth_label_selector_matches_object(
+				selector, berth_const_object_of(pod->object)) ||
 			(filter != NULL && !filter(context, berth_const_pod_of(pod->pod)))) {
 			continue;
 		}
@@ -119,16 +166,17 @@ const struct berth_pod *const *berth_cache_filtered_list(const struct berth_cach
 }
 
 /** Returns the entry of a slot. Entries up to the slot are added if they are missing. */
-static struct bt_cache_node *node_at(struct berth_cache *cache, uint32_t slot)
+static struct cache_node *node_at(struct berth_cache *cache, uint32_t slot)
 {
-	bt_vec_pad(&cache->nodes, slot + 1, (struct bt_cache_node){0});
+	bt_vec_pad(&cache->nodes, slot + 1, (struct cache_node){0});
 	return &cache->nodes.items[slot];
 }
 
-int64_t bt_cache_generation(struct berth_cache *cache, uint32_t slot)
+/** Returns a number that changes whenever the node in this slot or its pods change. */
+static int64_t cache_generation(struct berth_cache *cache, uint32_t slot)
 {
 	int64_t row_generation = cache->state->nodes.rows[slot].generation;
-	struct bt_cache_node *node = node_at(cache, slot);
+	struct cache_node *node = node_at(cache, slot);
 
 	if (node->generation == 0 || node->row_generation != row_generation) {
 		node->row_generation = row_generation;
@@ -160,11 +208,12 @@ static void copy_images(
 	bt_free(images);
 }
 
-struct bt_aggregate *bt_cache_copy_node(struct berth_cache *cache, uint32_t slot)
+/** Returns the node in this slot as an aggregate, which the caller owns. */
+static struct bt_aggregate *copy_node(struct berth_cache *cache, uint32_t slot)
 {
 	const struct bt_node_row *row = &cache->state->nodes.rows[slot];
-	int64_t generation = bt_cache_generation(cache, slot);
-	const struct bt_cache_node *node = &cache->nodes.items[slot];
+	int64_t generation = cache_generation(cache, slot);
+	const struct cache_node *node = &cache->nodes.items[slot];
 	struct bt_aggregate *copy = bt_aggregate_create();
 
 	for (uint32_t i = 0; i < row->pods.count; i++) {
@@ -220,7 +269,7 @@ int berth_cache_get_node_info(struct berth_cache *cache, struct berth_str node_n
 		return bt_error_set(err, BERTH_ERR_NOT_FOUND,
 			"node %.*s does not exist in scheduler cache", BT_STR_ARG(node_name));
 	}
-	*out_node = berth_node_info_of_aggregate(bt_cache_copy_node(cache, slot));
+	*out_node = berth_node_info_of_aggregate(copy_node(cache, slot));
 	return BERTH_OK;
 }
 
@@ -283,7 +332,7 @@ static void sync_slot(struct berth_cache *cache, uint32_t slot)
 {
 	if (slot < cache->nodes.count && !cache->state->nodes.rows[slot].in_cache) {
 		bt_object_release(cache->nodes.items[slot].node);
-		cache->nodes.items[slot] = (struct bt_cache_node){0};
+		cache->nodes.items[slot] = (struct cache_node){0};
 	}
 }
 
@@ -297,12 +346,12 @@ static void drop_pod(
 	if (place.pod_id == BT_POD_NONE) {
 		return;
 	}
-	struct bt_cache_pod *pod = &cache->pods.items[place.pod_id];
+	struct cache_pod *pod = &cache->pods.items[place.pod_id];
 	if (departed_as != BERTH_CACHE_POD_INITIAL) {
 		departed_put(&cache->departed, pod->pod->info.uid, departed_as);
 	}
 	bt_aggregate_pod_release(pod->pod);
-	*pod = (struct bt_cache_pod){0};
+	*pod = (struct cache_pod){0};
 	sync_slot(cache, place.slot);
 }
 
@@ -313,9 +362,9 @@ static void keep_pod(struct berth_cache *cache, struct bt_object *object)
 	uint32_t pod_id = bt_state_find_pod(cache->state, pod->info.uid);
 
 	BT_ASSERT(pod_id != BT_POD_NONE);
-	bt_vec_pad(&cache->pods, pod_id + 1, (struct bt_cache_pod){0});
+	bt_vec_pad(&cache->pods, pod_id + 1, (struct cache_pod){0});
 	BT_ASSERT(cache->pods.items[pod_id].pod == NULL);
-	cache->pods.items[pod_id] = (struct bt_cache_pod){.pod = pod};
+	cache->pods.items[pod_id] = (struct cache_pod){.pod = pod};
 	departed_drop(&cache->departed, pod->info.uid);
 }
 
@@ -351,7 +400,7 @@ int berth_cache_finish_binding(struct berth_cache *cache, const struct berth_pod
 
 	if (result == BERTH_OK && assumed && cache->assume_ttl_ns != 0) {
 		uint32_t pod_id = bt_state_find_pod(cache->state, berth_pod_uid(pod));
-		struct bt_cache_pod *cached = &cache->pods.items[pod_id];
+		struct cache_pod *cached = &cache->pods.items[pod_id];
 
 		cached->binding_finished = true;
 		if (BT_ADD_OVERFLOW(now_ns, cache->assume_ttl_ns, &cached->deadline_ns)) {
@@ -431,7 +480,7 @@ enum berth_cache_pod_state berth_cache_pod_state(const struct berth_cache *cache
 
 	if (pod_id == BT_POD_NONE) {
 		/* The pod is not in the cache: it was removed, or it was never added. */
-		uint32_t place = find(&cache->departed, uid);
+		uint32_t place = find_departed(&cache->departed, uid);
 
 		return place != BT_MAP_NONE ? cache->departed.ring.items[place].state
 					    : BERTH_CACHE_POD_INITIAL;
@@ -458,7 +507,7 @@ uint32_t berth_cache_expire_assumed(struct berth_cache *cache, int64_t now_ns)
 	uint32_t expired = 0;
 
 	for (uint32_t i = 0; i < cache->pods.count; i++) {
-		const struct bt_cache_pod *pod = &cache->pods.items[i];
+		const struct cache_pod *pod = &cache->pods.items[i];
 
 		if (pod->pod == NULL || !pod->binding_finished || pod->deadline_ns >= now_ns) {
 			continue;
@@ -497,7 +546,7 @@ static void keep_node(struct berth_cache *cache, struct bt_object *object)
 	uint32_t slot = bt_node_table_find(&cache->state->nodes, object->meta->name);
 
 	BT_ASSERT(slot != BT_SLOT_NONE);
-	struct bt_cache_node *node = node_at(cache, slot);
+	struct cache_node *node = node_at(cache, slot);
 	object = bt_object_share(object);
 	bt_object_release(node->node);
 	node->node = object;
@@ -607,4 +656,239 @@ struct berth_str berth_node_tree_next(struct berth_node_tree *tree)
 		}
 	}
 	return BT_STR("");
+}
+
+struct entry {
+	struct bt_str name;             /* owned */
+	struct bt_aggregate *aggregate; /* owned */
+};
+
+struct berth_node_name_to_info_map {
+	BT_VEC(struct entry) entries; /* ascending by name */
+};
+
+static void free_entry(struct entry *entry)
+{
+	bt_aggregate_destroy(entry->aggregate);
+	bt_lib_free_text(entry->name);
+}
+
+/**
+ * Appends an entry; the aggregate is consumed. Entries must be appended in ascending order of their
+ * names.
+ */
+static void push(
+	struct berth_node_name_to_info_map *map, struct bt_str name, struct bt_aggregate *aggregate)
+{
+	struct entry entry = {bt_lib_own_text(name), aggregate};
+
+	bt_vec_push(&map->entries, entry);
+}
+
+static struct entry *find_entry(const struct berth_node_name_to_info_map *map, struct bt_str name)
+{
+	return map->entries.count == 0 ? NULL
+				       : bsearch(&name, map->entries.items, map->entries.count,
+						 sizeof(struct entry), bt_str_compare_qsort);
+}
+
+static int check_kinds(struct berth_object *const *objects, uint32_t count, enum bt_kind kind,
+	struct berth_error *err)
+{
+	for (uint32_t i = 0; i < count; i++) {
+		if (objects[i] == NULL || bt_object_of(objects[i])->kind != kind) {
+			return bt_error_set(err, BERTH_ERR_INVALID, "object %lu is no %s",
+				(unsigned long)i, bt_kind_info(kind)->name);
+		}
+	}
+	return BERTH_OK;
+}
+
+static struct bt_str node_name_of(const struct berth_object *pod)
+{
+	struct bt_str name = berth_pod_node_name(berth_object_pod(pod));
+
+	return name.data != NULL ? name : BT_STR("");
+}
+
+/** An image of a node, with the size that the node reports. */
+struct image {
+	struct bt_str name;
+	int64_t size_bytes;
+};
+
+/** Adds the images of the node. If the node reports a name more than once, the last one counts. */
+static void push_images(struct bt_aggregate *aggregate)
+{
+	const struct bt_node *node = bt_aggregate_node(aggregate);
+	BT_VEC(struct image) images = {0};
+
+	for (uint32_t i = 0; node != NULL && i < node->status.images.count; i++) {
+		const struct bt_container_image *image = &node->status.images.items[i];
+
+		for (uint32_t k = 0; k < image->names.count; k++) {
+			struct image report = {image->names.items[k], image->size_bytes};
+
+			bt_vec_push(&images, report);
+		}
+	}
+	struct bt_any_list sorted = {.items = images.items, .count = images.count};
+
+	bt_sort_entries(&sorted, sizeof(struct image));
+	for (uint32_t i = 0; i < sorted.count; i++) {
+		struct berth_image_state state = {.size_bytes = images.items[i].size_bytes};
+
+		bt_aggregate_push_image(aggregate, images.items[i].name, &state);
+	}
+	bt_vec_finish(&images);
+}
+
+/** Sets the images of each node; node_count counts all nodes of the map with the image. */
+static void set_images(struct berth_node_name_to_info_map *map)
+{
+	struct bt_text_set names = {0};
+	BT_VEC(uint32_t) node_counts = {0}; /* by position in names */
+
+	for (uint32_t i = 0; i < map->entries.count; i++) {
+		struct bt_aggregate *aggregate = map->entries.items[i].aggregate;
+
+		push_images(aggregate);
+		for (uint32_t k = 0; k < aggregate->images.count; k++) {
+			(void)bt_text_set_add(&names, aggregate->images.items[k].name);
+			bt_vec_pad(&node_counts, names.items.count, 0);
+			node_counts
+				.items[bt_text_set_find(&names, aggregate->images.items[k].name)]++;
+		}
+	}
+	for (uint32_t i = 0; i < map->entries.count; i++) {
+		struct bt_aggregate *aggregate = map->entries.items[i].aggregate;
+
+		for (uint32_t k = 0; k < aggregate->images.count; k++) {
+			struct bt_aggregate_image *image = &aggregate->images.items[k];
+
+			image->state.node_count =
+				node_counts.items[bt_text_set_find(&names, image->name)];
+		}
+	}
+	bt_vec_finish(&node_counts);
+	bt_text_set_finish(&names);
+}
+
+int berth_node_name_to_info_map_create(struct berth_object *const *pods, uint32_t pod_count,
+	struct berth_object *const *nodes, uint32_t node_count,
+	struct berth_node_name_to_info_map **out_map, struct berth_error *err)
+{
+	int result = check_kinds(pods, pod_count, BT_KIND_POD, err);
+
+	if (result == BERTH_OK) {
+		result = check_kinds(nodes, node_count, BT_KIND_NODE, err);
+	}
+	if (result != BERTH_OK) {
+		return result;
+	}
+	struct berth_node_name_to_info_map *map = BT_NEW(struct berth_node_name_to_info_map);
+
+	/* Add an empty aggregate for the name of each node, and for the node name of each pod. */
+	size_t count = (size_t)pod_count + node_count;
+	struct bt_str *names = BT_NEW_ARRAY(struct bt_str, count + 1);
+
+	for (uint32_t i = 0; i < pod_count; i++) {
+		names[i] = node_name_of(pods[i]);
+	}
+	for (uint32_t i = 0; i < node_count; i++) {
+		names[pod_count + i] = berth_object_name(nodes[i]);
+	}
+	qsort(names, count, sizeof(*names), bt_str_compare_qsort);
+	for (size_t i = 0; i < count; i++) {
+		if (i == 0 || !bt_str_equal(names[i], names[i - 1])) {
+			push(map, names[i], bt_aggregate_create());
+		}
+	}
+	bt_free(names);
+	for (uint32_t i = 0; i < pod_count; i++) {
+		bt_aggregate_add_object(
+			find_entry(map, node_name_of(pods[i]))->aggregate, bt_object_of(pods[i]));
+	}
+	for (uint32_t i = 0; i < node_count; i++) {
+		bt_aggregate_set_node(find_entry(map, berth_object_name(nodes[i]))->aggregate,
+			bt_object_of(nodes[i]));
+	}
+	set_images(map);
+	*out_map = map;
+	return BERTH_OK;
+}
+
+void berth_node_name_to_info_map_destroy(struct berth_node_name_to_info_map *map)
+{
+	if (map == NULL) {
+		return;
+	}
+	for (uint32_t i = 0; i < map->entries.count; i++) {
+		free_entry(&map->entries.items[i]);
+	}
+	bt_vec_finish(&map->entries);
+	bt_free(map);
+}
+
+struct berth_node_info *berth_node_name_to_info_map_find(
+	const struct berth_node_name_to_info_map *map, struct berth_str node_name)
+{
+	struct entry *entry = find_entry(map, node_name);
+
+	return entry != NULL ? berth_node_info_of_aggregate(entry->aggregate) : NULL;
+}
+
+uint32_t berth_node_name_to_info_map_count(const struct berth_node_name_to_info_map *map)
+{
+	return map->entries.count;
+}
+
+struct berth_node_info *berth_node_name_to_info_map_at(
+	const struct berth_node_name_to_info_map *map, uint32_t index, struct berth_str *out_name)
+{
+	BT_ASSERT(index < map->entries.count);
+	if (out_name != NULL) {
+		*out_name = map->entries.items[index].name;
+	}
+	return berth_node_info_of_aggregate(map->entries.items[index].aggregate);
+}
+
+void berth_cache_update_node_name_to_info_map(
+	struct berth_cache *cache, struct berth_node_name_to_info_map *map)
+{
+	struct berth_node_name_to_info_map fresh = {0};
+	struct bt_str *names =
+		BT_NEW_ARRAY(struct bt_str, (size_t)cache->state->nodes.slot_count + 1);
+	const struct bt_node_table *nodes = &cache->state->nodes;
+	uint32_t count = 0;
+
+	/* The names of the nodes that a snapshot would contain, ascending. */
+	for (uint32_t slot = 0; slot < nodes->slot_count; slot++) {
+		if (nodes->rows[slot].in_cache && nodes->rows[slot].has_node) {
+			names[count++] = bt_node_table_name(nodes, slot);
+		}
+	}
+	qsort(names, count, sizeof(*names), bt_str_compare_qsort);
+
+	bt_vec_reserve(&fresh.entries, count);
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t slot = bt_node_table_find(&cache->state->nodes, names[i]);
+		struct entry *known = find_entry(map, names[i]);
+		struct bt_aggregate *aggregate;
+
+		if (known != NULL &&
+			known->aggregate->generation == cache_generation(cache, slot)) {
+			aggregate = known->aggregate;
+			known->aggregate = NULL;
+		} else {
+			aggregate = copy_node(cache, slot);
+		}
+		push(&fresh, names[i], aggregate);
+	}
+	bt_free(names);
+	for (uint32_t i = 0; i < map->entries.count; i++) {
+		free_entry(&map->entries.items[i]);
+	}
+	bt_vec_finish(&map->entries);
+	*map = fresh;
 }

@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "compat/label_selector.h"
+#include "berth/label_selector.h"
 
 #include <stdlib.h>
 
+#include "api/selector.h"
 #include "base/alloc.h"
 #include "lib/convert.h"
 #include "lib/document.h"
+
+struct berth_label_selector {
+	struct bt_arena arena; /* memory of `selector` */
+	struct bt_selector selector;
+};
 
 int berth_label_selector_parse(
 	struct berth_str text, struct berth_label_selector **out_selector, struct berth_error *err)

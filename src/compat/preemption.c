@@ -1,21 +1,278 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "compat/preemption.h"
+#include "berth/preemption.h"
 
 #include <string.h>
 
+#include "api/selector.h"
 #include "base/alloc.h"
+#include "base/prng.h"
+#include "compat/convert_storage.h"
 #include "compat/framework.h"
 #include "compat/volume_binder.h"
 #include "framework/node_statuses.h"
+#include "lib/node_to_status.h"
 #include "lib/plugin_adapter.h"
 #include "plugins/common_plugin.h"
-#include "plugins/preemption_executor.h"
+#include "plugins/preemption_evaluator.h"
+
+struct own_preemption {
+	struct berth_preemption outside; /* first: public pointers point here */
+	struct bt_evaluator evaluator;
+	/* The budgets that a dry run has loaded into the evaluator; NULL outside of dry runs. */
+	const struct berth_pdb *const *loaded;
+	uint32_t loaded_count;
+};
+
+static struct own_preemption *own_of(const struct berth_preemption *preemption)
+{
+	return (struct own_preemption *)(uintptr_t)preemption;
+}
+
+/**
+ * Returns the evaluator. Updates its handle and plugin name from the public structure first,
+ * because the caller may have changed them there.
+ */
+static struct bt_evaluator *evaluator_of(const struct berth_preemption *preemption)
+{
+	struct bt_evaluator *evaluator = &own_of(preemption)->evaluator;
+
+	evaluator->handle = bt_const_handle_of(preemption->handle);
+	evaluator->executor.handle = evaluator->handle;
+	evaluator->executor.plugin_name = preemption->plugin_name;
+	return evaluator;
+}
+
+const struct berth_pdb *berth_object_pdb(const struct berth_object *object)
+{
+	const struct bt_object *inside = bt_const_object_of(object);
+
+	return inside != NULL && inside->kind == BT_KIND_POD_DISRUPTION_BUDGET
+		? berth_const_pdb_of(inside->value)
+		: NULL;
+}
+
+BT_LIB_GETTER(struct berth_str, berth_pdb_name, pdb, metadata.name)
+BT_LIB_GETTER(struct berth_str, berth_pdb_namespace, pdb, metadata.namespace_)
+BT_LIB_GETTER(int32_t, berth_pdb_disruptions_allowed, pdb, status.disruptions_allowed)
+
+bool berth_pdb_has_disrupted_pod(const struct berth_pdb *pdb, struct berth_str pod_name)
+{
+	const struct bt_pod_disruption_budget_status *status = &bt_const_pdb_of(pdb)->status;
+
+	for (uint32_t i = 0; i < status->disrupted_pods.count; i++) {
+		if (bt_str_equal(status->disrupted_pods.items[i].key, pod_name)) {
+			return true;
+		}
+	}
+	return false;
+}
+
+bool berth_pdb_covers(const struct berth_pdb *pdb, const struct berth_pod_info *pod)
+{
+	const struct bt_pod_disruption_budget *budget = bt_const_pdb_of(pdb);
+	const struct bt_pod_info *inside = bt_const_pod_info_of(pod);
+	struct bt_selector selector = {0};
+	struct bt_arena arena = {0};
+	bool covers = inside->labels->count != 0 &&
+		bt_str_equal(budget->metadata.namespace_, inside->namespace_) &&
+		budget->spec.selector != NULL &&
+		bt_selector_from_label_selector(budget->spec.selector, &arena, &selector, NULL) ==
+			0 &&
+		!selector.nothing && !bt_selector_is_empty(&selector) &&
+		bt_selector_matches(&selector, inside->labels);
+
+	bt_arena_finish(&arena);
+	return covers;
+}
+
+/** Loads these budgets into the evaluator. */
+static void load_budgets(
+	struct berth_preemption *preemption, const struct berth_pdb *const *pdbs, uint32_t count)
+{
+	struct bt_arena scratch = {0};
+	const struct bt_pod_disruption_budget **objects =
+		BT_ARENA_NEW_ARRAY(&scratch, const struct bt_pod_disruption_budget *, count);
+
+	for (uint32_t i = 0; i < count; i++) {
+		objects[i] = bt_const_pdb_of(pdbs[i]);
+	}
+	bt_budgets_load(&evaluator_of(preemption)->budgets, objects, count);
+	bt_arena_finish(&scratch);
+}
+
+const struct berth_victims *berth_preemption_candidate_victims(
+	const struct berth_preemption_candidate *candidate)
+{
+	return &candidate->victims;
+}
+
+struct berth_str berth_preemption_candidate_name(const struct berth_preemption_candidate *candidate)
+{
+	return candidate->name;
+}
+
+/** Returns the victims of an internal candidate in the public form, in the arena. */
+static struct berth_victims victims_of(const struct bt_state *state,
+	const struct bt_preemption_candidate *candidate, struct bt_arena *arena)
+{
+	struct bt_pod_info *infos =
+		BT_ARENA_NEW_ARRAY(arena, struct bt_pod_info, candidate->victim_count);
+	const struct berth_pod_info **pods =
+		BT_ARENA_NEW_ARRAY(arena, const struct berth_pod_info *, candidate->victim_count);
+
+	for (uint32_t i = 0; i < candidate->victim_count; i++) {
+		bt_pod_info_from_record(state, candidate->victims[i], &infos[i]);
+		pods[i] = berth_const_pod_info_of(&infos[i]);
+	}
+	return (struct berth_victims){
+		.pods = pods,
+		.pod_count = candidate->victim_count,
+		.num_pdb_violations = candidate->pdb_violations,
+	};
+}
+
+/** Returns the internal form, in the arena, without the victims that are not in the state. */
+static struct bt_preemption_candidate candidate_of(const struct bt_state *state,
+	struct bt_str node_name, const struct berth_victims *victims, struct bt_arena *arena)
+{
+	struct bt_preemption_candidate candidate = {
+		.slot = bt_state_snapshot_find(state, node_name),
+		.pdb_violations = victims->num_pdb_violations,
+	};
+	uint32_t *ids = BT_ARENA_NEW_ARRAY(arena, uint32_t, victims->pod_count);
+
+	for (uint32_t i = 0; i < victims->pod_count; i++) {
+		uint32_t pod_id =
+			bt_state_find_pod(state, bt_const_pod_info_of(victims->pods[i])->uid);
+
+		if (pod_id != BT_POD_NONE) {
+			ids[candidate.victim_count++] = pod_id;
+		}
+	}
+	candidate.victims = ids;
+	return candidate;
+}
+
+const struct berth_node_info *const *berth_node_to_status_nodes_for_code(
+	const struct berth_node_to_status *statuses, const struct berth_shared_lister *snapshot,
+	enum berth_code code, struct berth_arena *arena, uint32_t *out_count)
+{
+	const struct bt_snapshot_view *view = bt_const_shared_lister_of(snapshot);
+	struct bt_node_statuses memory = {0};
+	const struct bt_node_statuses *inside =
+		bt_lib_node_statuses(statuses, view->state, &memory);
+	uint32_t *slots = BT_ARENA_NEW_ARRAY(bt_arena_of(arena), uint32_t,
+		(size_t)view->state->snapshot.count + inside->entries.count);
+
+	*out_count = bt_node_statuses_nodes_for_code(
+		inside, (enum bt_status_code)code, view->state, slots);
+	bt_vec_finish(&memory.entries);
+	return bt_lib_node_infos(view, slots, *out_count, bt_arena_of(arena));
+}
+
+void berth_preemption_get_offset_and_num_candidates(struct berth_preemption *preemption,
+	uint32_t node_count, uint32_t *out_offset, uint32_t *out_candidates_num)
+{
+	const struct bt_evaluator *evaluator = evaluator_of(preemption);
+	struct bt_prng *prng = evaluator->handle->prng;
+
+	*out_offset =
+		prng != NULL && node_count != 0 ? (uint32_t)bt_prng_below(prng, node_count) : 0;
+	*out_candidates_num = bt_calculate_num_candidates(evaluator, node_count);
+}
+
+struct berth_node_victims *berth_preemption_candidates_to_victims_map(
+	BT_UNUSED struct berth_preemption *preemption,
+	const struct berth_preemption_candidate *candidates, uint32_t count,
+	struct berth_arena *arena, uint32_t *out_count)
+{
+	struct berth_node_victims *entries =
+		BT_ARENA_NEW_ARRAY(bt_arena_of(arena), struct berth_node_victims, count);
+	uint32_t entry_count = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t at = 0;
+
+		while (at < entry_count &&
+			!bt_str_equal(entries[at].node_name, candidates[i].name)) {
+			at++;
+		}
+		entry_count += at == entry_count;
+		entries[at].node_name = candidates[i].name;
+		entries[at].victims = candidates[i].victims;
+	}
+	*out_count = entry_count;
+	return entries;
+}
+
+bool berth_preemption_pod_eligible_to_preempt_others(struct berth_preemption *preemption,
+	const struct berth_pod_info *pod, const struct berth_status *nominated_status,
+	struct berth_arena *arena, struct berth_str *out_reason)
+{
+	struct bt_node_statuses statuses = {.absent = *nominated_status};
+	struct bt_status status = bt_pod_eligible_to_preempt_others(
+		evaluator_of(preemption), bt_const_pod_info_of(pod), &statuses);
+
+	*out_reason = bt_status_message_str(&status, bt_arena_of(arena));
+	return bt_status_is_success(&status);
+}
+
+struct berth_status berth_preemption_select_victims_on_node(struct berth_preemption *preemption,
+	struct berth_cycle_state *state, const struct berth_pod_info *pod,
+	const struct berth_node_info *node, const struct berth_pdb *const *pdbs, uint32_t pdb_count,
+	struct berth_victims *out_victims)
+{
+	struct own_preemption *own = own_of(preemption);
+	struct bt_evaluator *evaluator = evaluator_of(preemption);
+	struct bt_cycle_state *cycle = bt_lib_adopt_cycle(evaluator->handle->framework, state);
+	struct bt_preemption_candidate found = {0};
+	struct bt_node_info buffer;
+	const struct bt_node_info *view = bt_lib_node_view(evaluator->handle, node, &buffer);
+
+	*out_victims = (struct berth_victims){0};
+	if (view == NULL) {
+		return bt_lib_unknown_node(cycle->arena, berth_node_info_name(node));
+	}
+	if (own->loaded == NULL || own->loaded != pdbs || own->loaded_count != pdb_count) {
+		load_budgets(preemption, pdbs, pdb_count);
+	}
+	struct bt_status status = bt_select_victims_on_node(
+		evaluator, cycle, bt_const_pod_info_of(pod), view, &found);
+	if (bt_status_is_success(&status)) {
+		*out_victims = victims_of(evaluator->handle->state, &found, cycle->arena);
+	}
+	return status;
+}
+
+/**
+ * Returns the caller's functions, with the default functions in place of those that the caller did
+ * not set. In the result, only ordered_score_funcs may be NULL.
+ */
+static struct berth_preemption_ops ops_of(const struct berth_preemption *preemption)
+{
+	struct berth_preemption_ops ops = *preemption->ops;
+
+	if (ops.get_offset_and_num_candidates == NULL) {
+		ops.get_offset_and_num_candidates = berth_preemption_get_offset_and_num_candidates;
+	}
+	if (ops.candidates_to_victims_map == NULL) {
+		ops.candidates_to_victims_map = berth_preemption_candidates_to_victims_map;
+	}
+	if (ops.pod_eligible_to_preempt_others == NULL) {
+		ops.pod_eligible_to_preempt_others =
+			berth_preemption_pod_eligible_to_preempt_others;
+	}
+	if (ops.select_victims_on_node == NULL) {
+		ops.select_victims_on_node = berth_preemption_select_victims_on_node;
+	}
+	return ops;
+}
 
 const struct berth_node_info *const *berth_preemption_potential_nodes(
 	const struct berth_preemption *preemption, const struct berth_node_to_status *statuses,
 	struct berth_arena *arena, uint32_t *out_count)
 {
-	const struct bt_handle *handle = bt_lib_evaluator(preemption)->handle;
+	const struct bt_handle *handle = evaluator_of(preemption)->handle;
 
 	return berth_node_to_status_nodes_for_code(statuses,
 		berth_const_shared_lister_of(&handle->snapshot), BERTH_CODE_UNSCHEDULABLE, arena,
@@ -70,7 +327,7 @@ struct dry_run {
 static struct bt_status select_victims(
 	struct dry_run *run, const struct bt_node_info *node, struct berth_victims *out_victims)
 {
-	const struct bt_handle *handle = bt_lib_evaluator(run->preemption)->handle;
+	const struct bt_handle *handle = evaluator_of(run->preemption)->handle;
 	struct bt_node_info copy;
 	struct bt_cycle_state clone;
 
@@ -90,7 +347,7 @@ static struct bt_status select_victims(
 
 static void evaluate_node(struct dry_run *run, const struct berth_node_info *node)
 {
-	const struct bt_evaluator *evaluator = bt_lib_evaluator(run->preemption);
+	const struct bt_evaluator *evaluator = evaluator_of(run->preemption);
 	struct bt_arena *arena = run->cycle->arena;
 	struct bt_str name = berth_node_info_name(node);
 	struct berth_victims victims = {0};
@@ -127,9 +384,9 @@ void berth_preemption_dry_run(struct berth_preemption *preemption,
 	const struct berth_pdb *const *pdbs, uint32_t pdb_count, uint32_t offset,
 	uint32_t candidates_num, struct berth_preemption_dry_run_result *out_result)
 {
-	struct bt_own_preemption *own = bt_own_preemption_of(preemption);
+	struct own_preemption *own = own_of(preemption);
 	struct bt_cycle_state *cycle =
-		bt_lib_adopt_cycle(bt_lib_evaluator(preemption)->handle->framework,
+		bt_lib_adopt_cycle(evaluator_of(preemption)->handle->framework,
 			(struct berth_cycle_state *)(uintptr_t)state);
 	struct bt_arena *arena = cycle->arena;
 	/* Each node gives at most one candidate. */
@@ -150,7 +407,7 @@ void berth_preemption_dry_run(struct berth_preemption *preemption,
 	 */
 	run.clean = BT_ARENA_NEW_ARRAY(arena, struct berth_preemption_candidate, (size_t)room * 2);
 	run.violating = run.clean + room;
-	bt_lib_load_budgets(preemption, pdbs, pdb_count);
+	load_budgets(preemption, pdbs, pdb_count);
 	own->loaded = pdbs;
 	own->loaded_count = pdb_count;
 	/*
@@ -186,7 +443,7 @@ struct berth_preemption *berth_preemption_create(const char *plugin_name,
 {
 	struct berth_preemption_options options = BERTH_PREEMPTION_OPTIONS_INIT;
 	struct bt_default_preemption_args args = {0};
-	struct bt_own_preemption *own = BT_NEW(struct bt_own_preemption);
+	struct own_preemption *own = BT_NEW(struct own_preemption);
 
 	bt_lib_read_options(&options, sizeof(options), given);
 	args.min_candidate_nodes_percentage.value = options.min_candidate_nodes_percentage;
@@ -205,24 +462,14 @@ struct berth_preemption *berth_preemption_create(const char *plugin_name,
 void berth_preemption_destroy(struct berth_preemption *preemption)
 {
 	if (preemption != NULL) {
-		bt_evaluator_finish(&bt_own_preemption_of(preemption)->evaluator);
+		bt_evaluator_finish(&own_of(preemption)->evaluator);
 		bt_free(preemption);
 	}
 }
 
-struct bt_evaluator *bt_lib_evaluator(const struct berth_preemption *preemption)
-{
-	struct bt_evaluator *evaluator = &bt_own_preemption_of(preemption)->evaluator;
-
-	evaluator->handle = bt_const_handle_of(preemption->handle);
-	evaluator->executor.handle = evaluator->handle;
-	evaluator->executor.plugin_name = preemption->plugin_name;
-	return evaluator;
-}
-
 bool berth_preemption_is_pod_running(const struct berth_preemption *preemption, berth_uid pod_uid)
 {
-	return bt_preemption_is_running(&bt_lib_evaluator(preemption)->executor, pod_uid);
+	return bt_preemption_is_running(&evaluator_of(preemption)->executor, pod_uid);
 }
 
 /** Context of score_candidate: the candidates that the caller's functions compare. */
@@ -246,14 +493,14 @@ const struct berth_preemption_candidate *berth_preemption_select_candidate(
 	struct berth_preemption *preemption, const struct berth_preemption_candidate *candidates,
 	uint32_t count, struct berth_arena *arena)
 {
-	struct bt_evaluator *evaluator = bt_lib_evaluator(preemption);
+	struct bt_evaluator *evaluator = evaluator_of(preemption);
 	uint32_t entry_count = 0;
 	uint32_t score_count = 0;
 
 	if (count < 2) {
 		return count != 0 ? candidates : NULL;
 	}
-	struct berth_preemption_ops ops = bt_lib_preemption_ops(preemption);
+	struct berth_preemption_ops ops = ops_of(preemption);
 	struct berth_node_victims *entries =
 		ops.candidates_to_victims_map(preemption, candidates, count, arena, &entry_count);
 	if (entry_count == 0) {
@@ -270,7 +517,7 @@ const struct berth_preemption_candidate *berth_preemption_select_candidate(
 			ops.ordered_score_funcs(preemption, entries, entry_count, &score_count);
 	}
 	for (uint32_t i = 0; i < entry_count; i++) {
-		inside[i] = bt_lib_candidate_of(evaluator->handle->state, entries[i].node_name,
+		inside[i] = candidate_of(evaluator->handle->state, entries[i].node_name,
 			&entries[i].victims, bt_arena_of(arena));
 	}
 	/* A function of the caller may select among other candidates meanwhile. */
@@ -294,7 +541,7 @@ const struct berth_preemption_candidate *berth_preemption_select_candidate(
 static struct bt_status evict(struct berth_preemption *preemption, const struct bt_pod_info *pod,
 	const struct berth_preemption_candidate *candidate, struct bt_arena *arena)
 {
-	struct bt_evaluator *evaluator = bt_lib_evaluator(preemption);
+	struct bt_evaluator *evaluator = evaluator_of(preemption);
 
 	if (preemption->preempt_pod != NULL) {
 		const struct bt_state *state = evaluator->handle->state;
@@ -323,8 +570,8 @@ static struct bt_status evict(struct berth_preemption *preemption, const struct 
 		bt_eviction_clear_nominations(&eviction); /* as the executor does */
 		return BT_STATUS_OK;
 	}
-	struct bt_preemption_candidate inside = bt_lib_candidate_of(
-		evaluator->handle->state, candidate->name, &candidate->victims, arena);
+	struct bt_preemption_candidate inside =
+		candidate_of(evaluator->handle->state, candidate->name, &candidate->victims, arena);
 	return bt_prepare_candidate_for_pod(&evaluator->executor, pod, candidate->name,
 		inside.victims, inside.victim_count, arena);
 }
@@ -353,7 +600,7 @@ static void nominate(struct attempt *attempt, struct bt_str node_name)
 static struct bt_status no_candidates(
 	struct attempt *attempt, const struct berth_preemption_dry_run_result *found)
 {
-	const struct bt_state *state = bt_lib_evaluator(attempt->preemption)->handle->state;
+	const struct bt_state *state = evaluator_of(attempt->preemption)->handle->state;
 	struct bt_node_statuses statuses = {
 		.absent = bt_status_reason(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE,
 			BT_REASON_PREEMPTION_NOT_HELPFUL)};
@@ -378,7 +625,7 @@ static struct bt_status no_candidates(
 /** Calls the extenders, which may remove candidates and victims. Spec 08 section 10. */
 static struct bt_status run_extenders(struct attempt *attempt)
 {
-	struct bt_evaluator *evaluator = bt_lib_evaluator(attempt->preemption);
+	struct bt_evaluator *evaluator = evaluator_of(attempt->preemption);
 	const struct bt_state *state = evaluator->handle->state;
 	struct bt_arena *arena = attempt->cycle->arena;
 	uint32_t count = 0;
@@ -386,14 +633,13 @@ static struct bt_status run_extenders(struct attempt *attempt)
 	if (evaluator->handle->preemption_extender_count == 0) {
 		return BT_STATUS_OK;
 	}
-	struct berth_preemption_ops ops = bt_lib_preemption_ops(attempt->preemption);
+	struct berth_preemption_ops ops = ops_of(attempt->preemption);
 	struct berth_node_victims *entries = ops.candidates_to_victims_map(attempt->preemption,
 		attempt->candidates, attempt->candidate_count, berth_arena_of(arena), &count);
 	struct bt_preemption_candidate *inside =
 		BT_ARENA_NEW_ARRAY(arena, struct bt_preemption_candidate, count);
 	for (uint32_t i = 0; i < count; i++) {
-		inside[i] = bt_lib_candidate_of(
-			state, entries[i].node_name, &entries[i].victims, arena);
+		inside[i] = candidate_of(state, entries[i].node_name, &entries[i].victims, arena);
 		if (inside[i].slot == BT_SLOT_NONE) {
 			return bt_lib_unknown_node(arena, entries[i].node_name);
 		}
@@ -408,7 +654,7 @@ static struct bt_status run_extenders(struct attempt *attempt)
 	for (uint32_t i = 0; i < count; i++) {
 		left[i].name =
 			bt_arena_str(arena, bt_node_table_name(&state->nodes, inside[i].slot));
-		left[i].victims = bt_lib_victims_of(state, &inside[i], arena);
+		left[i].victims = victims_of(state, &inside[i], arena);
 	}
 	attempt->candidates = left;
 	attempt->candidate_count = count;
@@ -434,7 +680,7 @@ static void find_candidates(
 		return;
 	}
 	pdbs = berth_preemption_pdbs(preemption, arena, &pdb_count);
-	bt_lib_preemption_ops(preemption)
+	ops_of(preemption)
 		.get_offset_and_num_candidates(preemption, node_count, &offset, &candidates_num);
 	berth_preemption_dry_run(preemption, berth_cycle_state_of(attempt->cycle),
 		berth_const_pod_info_of(attempt->pod), nodes, node_count, pdbs, pdb_count, offset,
@@ -449,7 +695,7 @@ static struct bt_status preempt(struct attempt *attempt)
 	struct bt_status nominated =
 		berth_node_to_status_get(attempt->statuses, attempt->pod->nominated_node_name);
 
-	bool is_eligible = bt_lib_preemption_ops(attempt->preemption)
+	bool is_eligible = ops_of(attempt->preemption)
 				   .pod_eligible_to_preempt_others(attempt->preemption,
 					   berth_const_pod_info_of(attempt->pod), &nominated,
 					   berth_arena_of(arena), &reason);
@@ -457,7 +703,7 @@ static struct bt_status preempt(struct attempt *attempt)
 	if (!is_eligible) {
 		return bt_status_text(BT_STATUS_UNSCHEDULABLE, arena, reason);
 	}
-	if (bt_lib_evaluator(attempt->preemption)->handle->state->snapshot.count == 0) {
+	if (evaluator_of(attempt->preemption)->handle->state->snapshot.count == 0) {
 		return bt_status_error_text(arena, BT_STR("no nodes available"));
 	}
 	find_candidates(attempt, &found);
@@ -492,7 +738,7 @@ struct berth_status berth_preemption_preempt(struct berth_preemption *preemption
 	struct berth_cycle_state *state, const struct berth_pod_info *pod,
 	const struct berth_node_to_status *statuses, struct berth_post_filter_result *out_result)
 {
-	const struct bt_handle *handle = bt_lib_evaluator(preemption)->handle;
+	const struct bt_handle *handle = evaluator_of(preemption)->handle;
 	struct attempt attempt = {
 		.preemption = preemption,
 		.cycle = bt_lib_adopt_cycle(handle->framework, state),
@@ -504,7 +750,7 @@ struct berth_status berth_preemption_preempt(struct berth_preemption *preemption
 	struct bt_pod_info info;
 
 	*out_result = (struct berth_post_filter_result){0};
-	bt_lib_evaluator(preemption)->attempt_count++;
+	evaluator_of(preemption)->attempt_count++;
 	/* The pod lister of a handle without a scheduler does not know newer versions of pods. */
 	struct berth_lister handles = berth_handle_lister(preemption->handle, "Pod");
 	if (preemption->pod_lister.get != NULL &&
