@@ -406,7 +406,7 @@ int berth_volume_binding_create(const struct berth_volume_binding_args *args,
 	own->own_handle.gates = &own->gates;
 	struct bt_arena arena = {0};
 	struct bt_plugin_args inside = read_args(args, &own->gates, &arena);
-	int result = bt_volume_binding_plugin.create(
+	int result = bt_plugin_create(
 		&bt_volume_binding_plugin, &inside, &own->own_handle, &own->inside, err);
 	bt_arena_finish(&arena);
 	if (result != BERTH_OK) {

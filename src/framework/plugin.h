@@ -673,19 +673,32 @@ struct bt_plugin_shortcuts {
 struct bt_plugin_ops {
 	const char *name; /* unique in a registry */
 
+	/** Size of the instance, which begins with a struct bt_plain_plugin; 0: it is only this. */
+	size_t size;
 	/**
-	 * Creates an instance of the plugin that ops describes. args: decoded and defaulted
-	 * (config.h), kind BT_ARGS_NONE if there are none; borrowed for the life of the framework.
+	 * Kind of the arguments; BT_ARGS_NONE: any kind. For arguments of another kind the error is
+	 * `<args_error> <kind name>Args, got <type>` (spec 10 section 7.5), or, if args_error is
+	 * NULL, `got args of type <type>, want *<kind name>Args`.
+	 */
+	enum bt_plugin_args_kind args_kind;
+	const char *args_error;
+	/**
+	 * Initialises a zeroed instance; may be NULL. args: decoded, defaulted (config.h) and
+	 * validated, kind BT_ARGS_NONE if there are none; borrowed for the life of the framework.
 	 * Returns 0, or a negative code with err set, which is reported as `initializing plugin
-	 * "<name>": <err>`. create may set (*out_plugin)->ops to another table with the same name,
-	 * which then has the functions of the plugin; if create leaves the pointer NULL, the plugin
-	 * uses `ops`. If create is NULL, the plugin has no arguments, and its instance is a struct
-	 * bt_plain_plugin.
+	 * "<name>": <err>`; the instance is then destroyed.
+	 */
+	int (*init)(struct bt_plugin *plugin, const struct bt_plugin_args *args,
+		struct berth_error *err);
+	/**
+	 * Creates the instance in place of the members above; may be NULL. create may set
+	 * (*out_plugin)->ops to another table with the same name, which then has the functions of
+	 * the plugin; if create leaves the pointer NULL, the plugin uses `ops`.
 	 */
 	int (*create)(const struct bt_plugin_ops *ops, const struct bt_plugin_args *args,
 		const struct bt_handle *handle, struct bt_plugin **out_plugin,
 		struct berth_error *err);
-	const void *context;                       /* for create, which reads ops->context */
+	const void *context;                       /* read by the plugin's functions */
 	void (*destroy)(struct bt_plugin *plugin); /* NULL: frees the instance */
 	/** The plugin's second table; NULL: the plugin has no second table. */
 	const struct bt_plugin_shortcuts *shortcuts;
@@ -805,15 +818,9 @@ struct bt_plugin_ops {
 		uint32_t pod_count, const struct bt_pod_group_trial *trial);
 };
 
-/** Creates an instance with ops->create, or a struct bt_plain_plugin if that function is NULL. */
+/** Creates an instance. Errors: as for ops->init. */
 BT_MUST_USE int bt_plugin_create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *args,
 	const struct bt_handle *handle, struct bt_plugin **out_plugin, struct berth_error *err);
-/**
- * Returns zeroed memory for an instance of this size, whose first member is a struct
- * bt_plain_plugin. bt_free releases the memory.
- */
-BT_MUST_USE void *bt_plugin_new(
-	const struct bt_plugin_ops *ops, size_t size, const struct bt_handle *handle);
 void bt_plugin_destroy(struct bt_plugin *plugin);
 
 /** Returns the plugin's second table, or a table of zeros if the plugin has no second table. */

@@ -201,13 +201,28 @@ static int set_weights(struct bt_framework *framework, enum bt_extension_point p
 
 static const struct bt_plugin_args no_args = {.kind = BT_ARGS_NONE};
 
-void *bt_plugin_new(const struct bt_plugin_ops *ops, size_t size, const struct bt_handle *handle)
+static int check_args(const struct bt_plugin_ops *ops, const struct bt_plugin_args *args,
+	const struct bt_handle *handle, struct berth_error *err)
 {
-	struct bt_plain_plugin *plugin = bt_calloc(1, size);
+	if (ops->args_kind == BT_ARGS_NONE) {
+		return BERTH_OK;
+	}
+	if (args != NULL && args->kind == ops->args_kind) {
+		return bt_plugin_args_validate(args, handle->gates, err);
+	}
+	/* Names of the types as upstream prints them. */
+	const char *wanted = bt_plugin_args_kind_name(ops->args_kind);
+	const char *given = args != NULL ? bt_plugin_args_kind_name(args->kind) : NULL;
+	const char *package = given != NULL ? "*config." : "";
 
-	plugin->base.ops = ops;
-	plugin->handle = handle;
-	return plugin;
+	if (given == NULL) {
+		given = args != NULL && args->kind == BT_ARGS_OTHER ? "*runtime.Unknown" : "<nil>";
+	}
+	return ops->args_error != NULL
+		? bt_error_set(err, BERTH_ERR_INVALID, "%s %s, got %s%s", ops->args_error, wanted,
+			  package, given)
+		: bt_error_set(err, BERTH_ERR_INVALID, "got args of type %s%s, want *%s", package,
+			  given, wanted);
 }
 
 int bt_plugin_create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *args,
@@ -216,7 +231,22 @@ int bt_plugin_create(const struct bt_plugin_ops *ops, const struct bt_plugin_arg
 	if (ops->create != NULL) {
 		return ops->create(ops, args, handle, out_plugin, err);
 	}
-	*out_plugin = bt_plugin_new(ops, sizeof(struct bt_plain_plugin), handle);
+	int code = check_args(ops, args, handle, err);
+
+	if (code != BERTH_OK) {
+		return code;
+	}
+	struct bt_plain_plugin *plugin =
+		bt_calloc(1, ops->size != 0 ? ops->size : sizeof(struct bt_plain_plugin));
+
+	plugin->base.ops = ops;
+	plugin->handle = handle;
+	code = ops->init != NULL ? ops->init(&plugin->base, args, err) : BERTH_OK;
+	if (code != BERTH_OK) {
+		bt_plugin_destroy(&plugin->base);
+		return code;
+	}
+	*out_plugin = &plugin->base;
 	return BERTH_OK;
 }
 

@@ -94,42 +94,14 @@ void bt_legacy_destroy(struct bt_plugin *plugin)
 	bt_free(plugin);
 }
 
-int bt_legacy_create(const struct bt_plugin_ops *ops, size_t size,
-	int (*load)(struct bt_legacy_plugin *plugin, const struct bt_plugin_args *args,
-		struct berth_error *err),
-	const struct bt_plugin_args *args, const struct bt_handle *handle,
-	struct bt_plugin **out_plugin, struct berth_error *err)
-{
-	struct bt_legacy_plugin *plugin = bt_plugin_new(ops, size, handle);
-	int code = load(plugin, args, err);
-
-	if (code != 0) {
-		bt_legacy_destroy(&plugin->base.base);
-		return code;
-	}
-	*out_plugin = &plugin->base.base;
-	return 0;
-}
-
-int bt_legacy_expect_no_args(
-	const struct bt_plugin_args *args, const char *kind_name, struct berth_error *err)
+int bt_legacy_init_plain(
+	struct bt_plugin *plugin, const struct bt_plugin_args *args, struct berth_error *err)
 {
 	const struct bt_json_value *value;
 	struct bt_arena arena = {0};
-	int code = bt_legacy_args_open(args, kind_name, NULL, 0, &arena, &value, err);
+	int code = bt_legacy_args_open(args, plugin->ops->name, NULL, 0, &arena, &value, err);
 
 	bt_arena_finish(&arena);
-	return code;
-}
-
-int bt_legacy_create_plain(const struct bt_plugin_ops *ops, const struct bt_plugin_args *args,
-	const struct bt_handle *handle, struct bt_plugin **out_plugin, struct berth_error *err)
-{
-	int code = bt_legacy_expect_no_args(args, ops->name, err);
-
-	if (code == 0) {
-		*out_plugin = bt_plugin_new(ops, sizeof(struct bt_plain_plugin), handle);
-	}
 	return code;
 }
 

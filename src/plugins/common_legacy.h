@@ -37,24 +37,11 @@ struct bt_legacy_plugin {
 BT_MUST_USE int bt_legacy_args_str_lists(struct bt_legacy_plugin *plugin,
 	const struct bt_plugin_args *args, const char *kind_name, const char *const *fields,
 	bt_str_list *const *lists, size_t count, struct berth_error *err);
-/**
- * Create an instance. size: size of the instance, whose first member is struct bt_legacy_plugin.
- * load: reads the arguments into the instance, and returns 0 or a negative code.
- */
-BT_MUST_USE int bt_legacy_create(const struct bt_plugin_ops *ops, size_t size,
-	int (*load)(struct bt_legacy_plugin *plugin, const struct bt_plugin_args *args,
-		struct berth_error *err),
-	const struct bt_plugin_args *args, const struct bt_handle *handle,
-	struct bt_plugin **out_plugin, struct berth_error *err);
 /** Destroy an instance that owns only its arguments. */
 void bt_legacy_destroy(struct bt_plugin *plugin);
 /** Check the arguments of a plugin without arguments: absent, null and empty ones are accepted. */
-BT_MUST_USE int bt_legacy_expect_no_args(
-	const struct bt_plugin_args *args, const char *kind_name, struct berth_error *err);
-/** Create an instance of struct bt_plain_plugin for a plugin without arguments. */
-BT_MUST_USE int bt_legacy_create_plain(const struct bt_plugin_ops *ops,
-	const struct bt_plugin_args *args, const struct bt_handle *handle,
-	struct bt_plugin **out_plugin, struct berth_error *err);
+BT_MUST_USE int bt_legacy_init_plain(
+	struct bt_plugin *plugin, const struct bt_plugin_args *args, struct berth_error *err);
 
 /**
  * Returns the pod's requests (limits if with_limits) as v1.12 computed them: for each resource the

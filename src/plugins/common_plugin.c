@@ -1,31 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "plugins/common_plugin.h"
 
-#include "base/alloc.h"
 #include "base/compiler.h"
-#include "base/error.h"
-
-int bt_plugin_args_expect(const struct bt_plugin_args *args, enum bt_plugin_args_kind kind,
-	const char *text, const struct bt_handle *handle, struct berth_error *err)
-{
-	if (args == NULL || args->kind != kind) {
-		/* Names of the types as upstream prints them. */
-		const char *wanted = bt_plugin_args_kind_name(kind);
-		const char *given = args != NULL ? bt_plugin_args_kind_name(args->kind) : NULL;
-		const char *package = given != NULL ? "*config." : "";
-
-		if (given == NULL) {
-			given = args != NULL && args->kind == BT_ARGS_OTHER ? "*runtime.Unknown"
-									    : "<nil>";
-		}
-		return text != NULL
-			? bt_error_set(err, BERTH_ERR_INVALID, "%s %s, got %s%s", text, wanted,
-				  package, given)
-			: bt_error_set(err, BERTH_ERR_INVALID, "got args of type %s%s, want *%s",
-				  package, given, wanted);
-	}
-	return bt_plugin_args_validate(args, handle->gates, err);
-}
 
 struct bt_str bt_not_found_text(struct bt_arena *arena, const char *what, struct bt_str name)
 {

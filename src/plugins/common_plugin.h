@@ -9,15 +9,6 @@
 #include "framework/cluster_event.h"
 #include "framework/plugin.h"
 
-/**
- * Check that args have this kind and are valid. The error for another kind is `<text> <kind
- * name>Args, got <type>`, with the text "want args to be of type" or "args are not of type" (spec
- * 10 section 7.5). If text is NULL, the error is `got args of type <type>, want *<kind name>Args`.
- */
-BT_MUST_USE int bt_plugin_args_expect(const struct bt_plugin_args *args,
-	enum bt_plugin_args_kind kind, const char *text, const struct bt_handle *handle,
-	struct berth_error *err);
-
 /** Returns `<what> "<name>" not found`, in the arena. */
 struct bt_str bt_not_found_text(struct bt_arena *arena, const char *what, struct bt_str name);
 

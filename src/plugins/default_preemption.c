@@ -184,18 +184,13 @@ static int events_to_register(struct bt_plugin *plugin,
 	return 0;
 }
 
-static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *args,
-	const struct bt_handle *handle, struct bt_plugin **out_plugin, struct berth_error *err)
+static int init(struct bt_plugin *plugin, const struct bt_plugin_args *args,
+	BT_UNUSED struct berth_error *err)
 {
-	int code = bt_plugin_args_expect(args, BT_ARGS_DEFAULT_PREEMPTION, NULL, handle, err);
+	struct default_preemption *self = (struct default_preemption *)(void *)plugin;
 
-	if (code != 0) {
-		return code;
-	}
-	struct default_preemption *self = bt_plugin_new(ops, sizeof(*self), handle);
-	bt_evaluator_init(&self->evaluator, handle, &args->default_preemption,
+	bt_evaluator_init(&self->evaluator, bt_plugin_handle(plugin), &args->default_preemption,
 		bt_default_preemption_plugin.name);
-	*out_plugin = &self->base.base;
 	return 0;
 }
 
@@ -214,7 +209,9 @@ static const struct bt_plugin_shortcuts shortcuts = {
 
 const struct bt_plugin_ops bt_default_preemption_plugin = {
 	.name = "DefaultPreemption",
-	.create = create,
+	.size = sizeof(struct default_preemption),
+	.args_kind = BT_ARGS_DEFAULT_PREEMPTION,
+	.init = init,
 	.destroy = destroy,
 	.shortcuts = &shortcuts,
 	.pre_enqueue = pre_enqueue,

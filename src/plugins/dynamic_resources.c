@@ -543,21 +543,16 @@ static struct bt_status pre_bind_pre_flight(struct bt_plugin *plugin, struct bt_
 	return data->count == 0 ? bt_status_code_only(BT_STATUS_SKIP) : BT_STATUS_OK;
 }
 
-static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *args,
-	const struct bt_handle *handle, struct bt_plugin **out_plugin, struct berth_error *err)
+static int init(struct bt_plugin *plugin, const struct bt_plugin_args *args,
+	BT_UNUSED struct berth_error *err)
 {
-	int code = bt_plugin_args_expect(args, BT_ARGS_DYNAMIC_RESOURCES, NULL, handle, err);
-	struct bt_dynamic_resources *instance;
+	struct bt_dynamic_resources *instance = (struct bt_dynamic_resources *)(void *)plugin;
+	const struct bt_handle *handle = bt_plugin_handle(plugin);
 
-	if (code != 0) {
-		return code;
-	}
-	instance = bt_plugin_new(ops, sizeof(*instance), handle);
 	instance->dra = bt_dra_of(handle->state, handle->gates);
 	instance->filter_timeout_ns =
 		args->dynamic_resources.filter_timeout_ns.value; /* 0 if the gate is off */
 	instance->binding_timeout_ns = args->dynamic_resources.binding_timeout_ns.value;
-	*out_plugin = &instance->base.base;
 	return 0;
 }
 
@@ -586,7 +581,9 @@ static const struct bt_plugin_shortcuts shortcuts = {
 
 const struct bt_plugin_ops bt_dynamic_resources_plugin = {
 	.name = "DynamicResources",
-	.create = create,
+	.size = sizeof(struct bt_dynamic_resources),
+	.args_kind = BT_ARGS_DYNAMIC_RESOURCES,
+	.init = init,
 	.shortcuts = &shortcuts,
 	.pre_enqueue = pre_enqueue,
 	.events = BT_EVENTS(events),

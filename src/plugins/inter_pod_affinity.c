@@ -1310,22 +1310,16 @@ static struct bt_status sign(
 	return BT_STATUS_OK;
 }
 
-static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *args,
-	const struct bt_handle *handle, struct bt_plugin **out_plugin, struct berth_error *err)
+static int init(struct bt_plugin *plugin, const struct bt_plugin_args *args,
+	BT_UNUSED struct berth_error *err)
 {
-	int code = bt_plugin_args_expect(
-		args, BT_ARGS_INTER_POD_AFFINITY, "want args to be of type", handle, err);
+	struct affinity_plugin *instance = (struct affinity_plugin *)(void *)plugin;
 
-	if (code != 0) {
-		return code;
-	}
-	struct affinity_plugin *instance = bt_plugin_new(ops, sizeof(*instance), handle);
 	instance->hard_weight = args->inter_pod_affinity.hard_pod_affinity_weight.present
 		? args->inter_pod_affinity.hard_pod_affinity_weight.value
 		: 1;
 	instance->ignores_preferred_terms_of_existing_pods =
 		args->inter_pod_affinity.ignore_preferred_terms_of_existing_pods;
-	*out_plugin = &instance->base.base;
 	return 0;
 }
 
@@ -1351,7 +1345,10 @@ static const struct bt_plugin_shortcuts shortcuts = {
 
 const struct bt_plugin_ops bt_inter_pod_affinity_plugin = {
 	.name = "InterPodAffinity",
-	.create = create,
+	.size = sizeof(struct affinity_plugin),
+	.args_kind = BT_ARGS_INTER_POD_AFFINITY,
+	.args_error = "want args to be of type",
+	.init = init,
 	.shortcuts = &shortcuts,
 	.events = BT_EVENTS(events),
 	.sign = sign,

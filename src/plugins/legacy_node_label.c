@@ -84,8 +84,7 @@ static int check_conflicts(const char *field, const bt_str_list *present, const 
 	return 0;
 }
 
-static int load_args(
-	struct bt_legacy_plugin *base, const struct bt_plugin_args *args, struct berth_error *err)
+static int init(struct bt_plugin *base, const struct bt_plugin_args *args, struct berth_error *err)
 {
 	struct node_label_plugin *plugin = (struct node_label_plugin *)(void *)base;
 	static const char *const fields[] = {"presentLabels", "absentLabels",
@@ -93,7 +92,7 @@ static int load_args(
 	bt_str_list *const lists[] = {&plugin->present, &plugin->absent,
 		&plugin->present_preference, &plugin->absent_preference};
 	int code = bt_legacy_args_str_lists(
-		base, args, KIND_NAME, fields, lists, BT_ARRAY_LENGTH(fields), err);
+		&plugin->base, args, KIND_NAME, fields, lists, BT_ARRAY_LENGTH(fields), err);
 
 	if (code == 0) {
 		code = check_conflicts(
@@ -106,16 +105,10 @@ static int load_args(
 	return code;
 }
 
-static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *args,
-	const struct bt_handle *handle, struct bt_plugin **out_plugin, struct berth_error *err)
-{
-	return bt_legacy_create(
-		ops, sizeof(struct node_label_plugin), load_args, args, handle, out_plugin, err);
-}
-
 const struct bt_plugin_ops bt_legacy_node_label_plugin = {
 	.name = "NodeLabel",
-	.create = create,
+	.size = sizeof(struct node_label_plugin),
+	.init = init,
 	.destroy = bt_legacy_destroy,
 	.events = BT_EVENTS(events),
 	.filter = filter,

@@ -243,7 +243,7 @@ static const struct bt_event_registration general_events[] = {
 
 const struct bt_plugin_ops bt_legacy_pod_fits_resources_plugin = {
 	.name = "PodFitsResources",
-	.create = bt_legacy_create_plain,
+	.init = bt_legacy_init_plain,
 	.events = BT_EVENTS(resource_events),
 	.pre_filter = pre_filter,
 	.filter = filter_resources,
@@ -251,14 +251,14 @@ const struct bt_plugin_ops bt_legacy_pod_fits_resources_plugin = {
 
 const struct bt_plugin_ops bt_legacy_host_name_plugin = {
 	.name = "HostName",
-	.create = bt_legacy_create_plain,
+	.init = bt_legacy_init_plain,
 	.events = BT_EVENTS(host_name_events),
 	.filter = filter_host_name,
 };
 
 const struct bt_plugin_ops bt_legacy_pod_fits_host_ports_plugin = {
 	.name = "PodFitsHostPorts",
-	.create = bt_legacy_create_plain,
+	.init = bt_legacy_init_plain,
 	.events = BT_EVENTS(port_events),
 	.pre_filter = pre_filter,
 	.filter = filter_host_ports,
@@ -266,7 +266,7 @@ const struct bt_plugin_ops bt_legacy_pod_fits_host_ports_plugin = {
 
 const struct bt_plugin_ops bt_legacy_pod_fits_ports_plugin = {
 	.name = "PodFitsPorts",
-	.create = bt_legacy_create_plain,
+	.init = bt_legacy_init_plain,
 	.events = BT_EVENTS(port_events),
 	.pre_filter = pre_filter,
 	.filter = filter_port_numbers,
@@ -274,7 +274,7 @@ const struct bt_plugin_ops bt_legacy_pod_fits_ports_plugin = {
 
 const struct bt_plugin_ops bt_legacy_match_node_selector_plugin = {
 	.name = "MatchNodeSelector",
-	.create = bt_legacy_create_plain,
+	.init = bt_legacy_init_plain,
 	.events = BT_EVENTS(selector_events),
 	.pre_filter = pre_filter,
 	.filter = filter_selector,
@@ -282,7 +282,7 @@ const struct bt_plugin_ops bt_legacy_match_node_selector_plugin = {
 
 const struct bt_plugin_ops bt_legacy_general_predicates_plugin = {
 	.name = "GeneralPredicates",
-	.create = bt_legacy_create_plain,
+	.init = bt_legacy_init_plain,
 	.events = BT_EVENTS(general_events),
 	.pre_filter = pre_filter,
 	.filter = filter_general,
@@ -465,14 +465,14 @@ static const struct bt_event_registration pressure_events[] = {
 
 const struct bt_plugin_ops bt_legacy_check_node_condition_plugin = {
 	.name = "CheckNodeCondition",
-	.create = bt_legacy_create_plain,
+	.init = bt_legacy_init_plain,
 	.events = BT_EVENTS(condition_events),
 	.filter = filter_condition,
 };
 
 const struct bt_plugin_ops bt_legacy_check_node_memory_pressure_plugin = {
 	.name = "CheckNodeMemoryPressure",
-	.create = bt_legacy_create_plain,
+	.init = bt_legacy_init_plain,
 	.context = &memory_pressure,
 	.events = BT_EVENTS(pressure_events),
 	.filter = filter_pressure,
@@ -480,7 +480,7 @@ const struct bt_plugin_ops bt_legacy_check_node_memory_pressure_plugin = {
 
 const struct bt_plugin_ops bt_legacy_check_node_disk_pressure_plugin = {
 	.name = "CheckNodeDiskPressure",
-	.create = bt_legacy_create_plain,
+	.init = bt_legacy_init_plain,
 	.context = &disk_pressure,
 	.events = BT_EVENTS(pressure_events),
 	.filter = filter_pressure,
@@ -488,7 +488,7 @@ const struct bt_plugin_ops bt_legacy_check_node_disk_pressure_plugin = {
 
 const struct bt_plugin_ops bt_legacy_check_node_pid_pressure_plugin = {
 	.name = "CheckNodePIDPressure",
-	.create = bt_legacy_create_plain,
+	.init = bt_legacy_init_plain,
 	.context = &pid_pressure,
 	.events = BT_EVENTS(pressure_events),
 	.filter = filter_pressure,
@@ -547,14 +547,14 @@ static const struct bt_event_registration events[] = {
 
 const struct bt_plugin_ops bt_legacy_pod_tolerates_node_taints_plugin = {
 	.name = "PodToleratesNodeTaints",
-	.create = bt_legacy_create_plain,
+	.init = bt_legacy_init_plain,
 	.events = BT_EVENTS(events),
 	.filter = filter,
 };
 
 const struct bt_plugin_ops bt_legacy_pod_tolerates_node_no_execute_taints_plugin = {
 	.name = "PodToleratesNodeNoExecuteTaints",
-	.create = bt_legacy_create_plain,
+	.init = bt_legacy_init_plain,
 	.events = BT_EVENTS(events),
 	.filter = filter,
 };

@@ -155,16 +155,16 @@ static int read_point_field(const struct bt_json_value *point, const char *field
 	return 0;
 }
 
-static int load_shape(
-	struct bt_legacy_plugin *base, const struct bt_plugin_args *args, struct berth_error *err)
+static int init_capacity_ratio(
+	struct bt_plugin *base, const struct bt_plugin_args *args, struct berth_error *err)
 {
 	struct capacity_ratio_plugin *plugin = (struct capacity_ratio_plugin *)(void *)base;
 	static const char *const fields[] = {"shape"};
 	/* The default shape prefers empty nodes. */
 	static const struct bt_shape_point default_points[] = {{0, 10}, {100, 0}};
 	const struct bt_json_value *value;
-	int code = bt_legacy_args_open(
-		args, RATIO_KIND_NAME, fields, BT_ARRAY_LENGTH(fields), &base->arena, &value, err);
+	int code = bt_legacy_args_open(args, RATIO_KIND_NAME, fields, BT_ARRAY_LENGTH(fields),
+		&plugin->base.arena, &value, err);
 
 	if (code != 0) {
 		return code;
@@ -173,7 +173,7 @@ static int load_shape(
 	if (list == NULL || list->type == BT_JSON_NULL) {
 		plugin->point_count = (uint32_t)BT_ARRAY_LENGTH(default_points);
 		plugin->points = BT_ARENA_NEW_ARRAY(
-			&base->arena, struct bt_shape_point, plugin->point_count);
+			&plugin->base.arena, struct bt_shape_point, plugin->point_count);
 		memcpy(plugin->points, default_points, sizeof(default_points));
 		return 0;
 	}
@@ -185,7 +185,8 @@ static int load_shape(
 		return bt_error_set(err, BERTH_ERR_TOO_LARGE, "%s: shape: more than %d entries",
 			RATIO_KIND_NAME, BT_LEGACY_ARGS_LIST_MAX);
 	}
-	plugin->points = BT_ARENA_NEW_ARRAY(&base->arena, struct bt_shape_point, list->count);
+	plugin->points =
+		BT_ARENA_NEW_ARRAY(&plugin->base.arena, struct bt_shape_point, list->count);
 	plugin->point_count = list->count;
 	for (uint32_t i = 0; i < list->count; i++) {
 		const struct bt_json_value *point = list->elements[i];
@@ -236,37 +237,31 @@ static int load_shape(
 	return 0;
 }
 
-static int create_capacity_ratio(const struct bt_plugin_ops *ops, const struct bt_plugin_args *args,
-	const struct bt_handle *handle, struct bt_plugin **out_plugin, struct berth_error *err)
-{
-	return bt_legacy_create(ops, sizeof(struct capacity_ratio_plugin), load_shape, args, handle,
-		out_plugin, err);
-}
-
 const struct bt_plugin_ops bt_legacy_least_requested_priority_plugin = {
 	.name = "LeastRequestedPriority",
-	.create = bt_legacy_create_plain,
+	.init = bt_legacy_init_plain,
 	.pre_score = pre_score,
 	.score = score_requested,
 };
 
 const struct bt_plugin_ops bt_legacy_most_requested_priority_plugin = {
 	.name = "MostRequestedPriority",
-	.create = bt_legacy_create_plain,
+	.init = bt_legacy_init_plain,
 	.pre_score = pre_score,
 	.score = score_requested,
 };
 
 const struct bt_plugin_ops bt_legacy_balanced_resource_allocation_plugin = {
 	.name = "BalancedResourceAllocation",
-	.create = bt_legacy_create_plain,
+	.init = bt_legacy_init_plain,
 	.pre_score = pre_score,
 	.score = score_balanced,
 };
 
 const struct bt_plugin_ops bt_legacy_requested_to_capacity_ratio_priority_plugin = {
 	.name = "RequestedToCapacityRatioPriority",
-	.create = create_capacity_ratio,
+	.size = sizeof(struct capacity_ratio_plugin),
+	.init = init_capacity_ratio,
 	.destroy = bt_legacy_destroy,
 	.pre_score = pre_score,
 	.score = score_requested,
@@ -324,13 +319,13 @@ static struct bt_status score_limits(struct bt_plugin *plugin, struct bt_cycle_s
 
 const struct bt_plugin_ops bt_legacy_equal_priority_plugin = {
 	.name = "EqualPriority",
-	.create = bt_legacy_create_plain,
+	.init = bt_legacy_init_plain,
 	.score = score_equal,
 };
 
 const struct bt_plugin_ops bt_legacy_resource_limits_priority_plugin = {
 	.name = "ResourceLimitsPriority",
-	.create = bt_legacy_create_plain,
+	.init = bt_legacy_init_plain,
 	.pre_score = pre_score_limits,
 	.score = score_limits,
 };
@@ -375,7 +370,7 @@ static struct bt_status score_images(struct bt_plugin *plugin, struct bt_cycle_s
 
 const struct bt_plugin_ops bt_legacy_image_locality_priority_plugin = {
 	.name = "ImageLocalityPriority",
-	.create = bt_legacy_create_plain,
+	.init = bt_legacy_init_plain,
 	.pre_score = pre_score_images,
 	.score = score_images,
 };
@@ -427,6 +422,6 @@ static struct bt_status score_avoidance(BT_UNUSED struct bt_plugin *plugin,
 
 const struct bt_plugin_ops bt_legacy_node_prefer_avoid_pods_plugin = {
 	.name = "NodePreferAvoidPods",
-	.create = bt_legacy_create_plain,
+	.init = bt_legacy_init_plain,
 	.score = score_avoidance,
 };

@@ -314,22 +314,14 @@ static struct bt_status normalize_score(struct bt_plugin *plugin, struct bt_cycl
 	return BT_STATUS_OK;
 }
 
-static int load_args(
-	struct bt_legacy_plugin *base, const struct bt_plugin_args *args, struct berth_error *err)
+static int init(struct bt_plugin *base, const struct bt_plugin_args *args, struct berth_error *err)
 {
 	struct service_affinity_plugin *plugin = (struct service_affinity_plugin *)(void *)base;
 	static const char *const fields[] = {"affinityLabels", "antiAffinityLabelsPreference"};
 	bt_str_list *const lists[] = {&plugin->affinity_labels, &plugin->anti_affinity_labels};
 
 	return bt_legacy_args_str_lists(
-		base, args, KIND_NAME, fields, lists, BT_ARRAY_LENGTH(fields), err);
-}
-
-static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *args,
-	const struct bt_handle *handle, struct bt_plugin **out_plugin, struct berth_error *err)
-{
-	return bt_legacy_create(ops, sizeof(struct service_affinity_plugin), load_args, args,
-		handle, out_plugin, err);
+		&plugin->base, args, KIND_NAME, fields, lists, BT_ARRAY_LENGTH(fields), err);
 }
 
 /*
@@ -338,7 +330,8 @@ static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *
  */
 const struct bt_plugin_ops bt_legacy_service_affinity_plugin = {
 	.name = "ServiceAffinity",
-	.create = create,
+	.size = sizeof(struct service_affinity_plugin),
+	.init = init,
 	.destroy = bt_legacy_destroy,
 	.pre_filter = pre_filter,
 	.pre_filter_change_pod = change_pod,

@@ -238,59 +238,25 @@ static const struct bt_event_registration events[] = {
 	{{BT_RESOURCE_POD, BT_ACTION_DELETE}, NULL},
 };
 
-static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *args,
-	const struct bt_handle *handle, struct bt_plugin **out_plugin, struct berth_error *err)
-{
-	int code = bt_legacy_expect_no_args(args, ops->name, err);
-
-	if (code == 0) {
-		*out_plugin = bt_plugin_new(ops, sizeof(struct volume_count_plugin), handle);
-	}
-	return code;
-}
-
 static void destroy(struct bt_plugin *plugin)
 {
 	bt_volume_set_finish(&volume_count_of(plugin)->ids);
 	bt_free(plugin);
 }
 
-const struct bt_plugin_ops bt_legacy_max_ebs_volume_count_plugin = {
-	.name = "MaxEBSVolumeCount",
-	.create = create,
-	.context = &drivers[DRIVER_EBS],
-	.destroy = destroy,
-	.events = BT_EVENTS(events),
-	.pre_filter = pre_filter,
-	.filter = filter,
-};
+#define VOLUME_COUNT(function, old_name, driver) \
+	const struct bt_plugin_ops bt_legacy_max_##function##_volume_count_plugin = { \
+		.name = old_name, \
+		.size = sizeof(struct volume_count_plugin), \
+		.init = bt_legacy_init_plain, \
+		.context = &drivers[driver], \
+		.destroy = destroy, \
+		.events = BT_EVENTS(events), \
+		.pre_filter = pre_filter, \
+		.filter = filter, \
+	};
 
-const struct bt_plugin_ops bt_legacy_max_gce_pd_volume_count_plugin = {
-	.name = "MaxGCEPDVolumeCount",
-	.create = create,
-	.context = &drivers[DRIVER_GCE_PD],
-	.destroy = destroy,
-	.events = BT_EVENTS(events),
-	.pre_filter = pre_filter,
-	.filter = filter,
-};
-
-const struct bt_plugin_ops bt_legacy_max_azure_disk_volume_count_plugin = {
-	.name = "MaxAzureDiskVolumeCount",
-	.create = create,
-	.context = &drivers[DRIVER_AZURE_DISK],
-	.destroy = destroy,
-	.events = BT_EVENTS(events),
-	.pre_filter = pre_filter,
-	.filter = filter,
-};
-
-const struct bt_plugin_ops bt_legacy_max_cinder_volume_count_plugin = {
-	.name = "MaxCinderVolumeCount",
-	.create = create,
-	.context = &drivers[DRIVER_CINDER],
-	.destroy = destroy,
-	.events = BT_EVENTS(events),
-	.pre_filter = pre_filter,
-	.filter = filter,
-};
+VOLUME_COUNT(ebs, "MaxEBSVolumeCount", DRIVER_EBS)
+VOLUME_COUNT(gce_pd, "MaxGCEPDVolumeCount", DRIVER_GCE_PD)
+VOLUME_COUNT(azure_disk, "MaxAzureDiskVolumeCount", DRIVER_AZURE_DISK)
+VOLUME_COUNT(cinder, "MaxCinderVolumeCount", DRIVER_CINDER)

@@ -635,20 +635,13 @@ static void destroy(struct bt_plugin *plugin)
 	bt_free(plugin);
 }
 
-static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *args,
-	const struct bt_handle *handle, struct bt_plugin **out_plugin, struct berth_error *err)
+static int init(struct bt_plugin *plugin, const struct bt_plugin_args *args,
+	BT_UNUSED struct berth_error *err)
 {
-	struct node_affinity_plugin *instance;
-	const struct bt_node_affinity *added;
+	struct node_affinity_plugin *instance = (struct node_affinity_plugin *)(void *)plugin;
+	const struct bt_node_affinity *added = args->node_affinity.added_affinity;
 	struct bt_error_list errors = {0};
-	int code = bt_plugin_args_expect(
-		args, BT_ARGS_NODE_AFFINITY, "args are not of type", handle, err);
 
-	if (code != 0) {
-		return code;
-	}
-	instance = bt_plugin_new(ops, sizeof(*instance), handle);
-	added = args->node_affinity.added_affinity;
 	if (added != NULL && added->required != NULL) {
 		instance->has_added_required = true;
 		instance->added_required =
@@ -659,7 +652,6 @@ static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *
 		instance->added_preferred = bt_preferred_terms_parse(
 			&added->preferred, BT_STR(""), &instance->arena, &errors);
 	}
-	*out_plugin = &instance->base.base;
 	return 0;
 }
 
@@ -684,7 +676,10 @@ static const struct bt_plugin_shortcuts shortcuts = {
 
 const struct bt_plugin_ops bt_node_affinity_plugin = {
 	.name = "NodeAffinity",
-	.create = create,
+	.size = sizeof(struct node_affinity_plugin),
+	.args_kind = BT_ARGS_NODE_AFFINITY,
+	.args_error = "args are not of type",
+	.init = init,
 	.destroy = destroy,
 	.shortcuts = &shortcuts,
 	.events = BT_EVENTS(events),

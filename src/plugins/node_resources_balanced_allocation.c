@@ -260,20 +260,13 @@ static void destroy(struct bt_plugin *plugin)
 	bt_free(plugin);
 }
 
-static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *args,
-	const struct bt_handle *handle, struct bt_plugin **out_plugin, struct berth_error *err)
+static int init(struct bt_plugin *plugin, const struct bt_plugin_args *args,
+	BT_UNUSED struct berth_error *err)
 {
-	struct balanced_plugin *instance;
-	int code = bt_plugin_args_expect(args, BT_ARGS_NODE_RESOURCES_BALANCED_ALLOCATION,
-		"want args to be of type", handle, err);
+	struct balanced_plugin *instance = (struct balanced_plugin *)(void *)plugin;
 
-	if (code != 0) {
-		return code;
-	}
-	instance = bt_plugin_new(ops, sizeof(*instance), handle);
-	bt_scored_resources_init(
-		&instance->resources, &args->node_resources_balanced_allocation.resources, handle);
-	*out_plugin = &instance->base.base;
+	bt_scored_resources_init(&instance->resources,
+		&args->node_resources_balanced_allocation.resources, bt_plugin_handle(plugin));
 	return 0;
 }
 
@@ -288,7 +281,10 @@ static const struct bt_plugin_shortcuts shortcuts = {
 
 const struct bt_plugin_ops bt_node_resources_balanced_allocation_plugin = {
 	.name = "NodeResourcesBalancedAllocation",
-	.create = create,
+	.size = sizeof(struct balanced_plugin),
+	.args_kind = BT_ARGS_NODE_RESOURCES_BALANCED_ALLOCATION,
+	.args_error = "want args to be of type",
+	.init = init,
 	.destroy = destroy,
 	.shortcuts = &shortcuts,
 	.sign = bt_sign_requests,

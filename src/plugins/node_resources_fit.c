@@ -921,20 +921,15 @@ static void destroy(struct bt_plugin *plugin)
 	bt_free(instance);
 }
 
-static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *args,
-	const struct bt_handle *handle, struct bt_plugin **out_plugin, struct berth_error *err)
+static int init(struct bt_plugin *plugin, const struct bt_plugin_args *args,
+	BT_UNUSED struct berth_error *err)
 {
-	struct fit_plugin *instance;
-	int code = bt_plugin_args_expect(
-		args, BT_ARGS_NODE_RESOURCES_FIT, "want args to be of type", handle, err);
+	struct fit_plugin *instance = (struct fit_plugin *)(void *)plugin;
+	const struct bt_handle *handle = bt_plugin_handle(plugin);
 
-	if (code != 0) {
-		return code;
-	}
-	instance = bt_plugin_new(ops, sizeof(*instance), handle);
 	instance->args = &args->node_resources_fit;
 	instance->gates = bt_resource_gates_of(handle->gates);
-	/* The strategy was validated by bt_plugin_args_validate. */
+	/* The strategy was validated. */
 	struct fit_scorer *scorer = &instance->scorer;
 	const struct bt_scoring_strategy *strategy = args->node_resources_fit.scoring_strategy;
 	bt_scored_resources_init(&scorer->resources, &strategy->resources, handle);
@@ -954,7 +949,6 @@ static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *
 				(int64_t)shape->items[i].score * CUSTOM_SCORE_SCALE;
 		}
 	}
-	*out_plugin = &instance->base.base;
 	return 0;
 }
 
@@ -978,7 +972,10 @@ static const struct bt_plugin_shortcuts shortcuts = {
 
 const struct bt_plugin_ops bt_node_resources_fit_plugin = {
 	.name = "NodeResourcesFit",
-	.create = create,
+	.size = sizeof(struct fit_plugin),
+	.args_kind = BT_ARGS_NODE_RESOURCES_FIT,
+	.args_error = "want args to be of type",
+	.init = init,
 	.destroy = destroy,
 	.shortcuts = &shortcuts,
 	.events_to_register = events_to_register,

@@ -472,14 +472,6 @@ static enum bt_hint_scope hint_scope_of(BT_UNUSED struct bt_plugin *plugin,
 		: BT_HINT_SCOPE_SHAPE;
 }
 
-static int create(const struct bt_plugin_ops *ops, BT_UNUSED const struct bt_plugin_args *args,
-	const struct bt_handle *handle, struct bt_plugin **out_plugin,
-	BT_UNUSED struct berth_error *err)
-{
-	*out_plugin = bt_plugin_new(ops, sizeof(struct limits_plugin), handle);
-	return 0;
-}
-
 static void destroy(struct bt_plugin *plugin)
 {
 	struct limits_plugin *instance = instance_of(plugin);
@@ -499,7 +491,7 @@ static const struct bt_plugin_shortcuts shortcuts = {
 
 const struct bt_plugin_ops bt_node_volume_limits_plugin = {
 	.name = "NodeVolumeLimits",
-	.create = create,
+	.size = sizeof(struct limits_plugin),
 	.destroy = destroy,
 	.shortcuts = &shortcuts,
 	.events = BT_EVENTS(events),

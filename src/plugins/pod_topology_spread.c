@@ -1490,17 +1490,11 @@ static struct bt_status sign(struct bt_plugin *plugin, const struct bt_pod_info 
 	return BT_STATUS_OK;
 }
 
-static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *args,
-	const struct bt_handle *handle, struct bt_plugin **out_plugin, struct berth_error *err)
+static int init(struct bt_plugin *plugin, const struct bt_plugin_args *args,
+	BT_UNUSED struct berth_error *err)
 {
-	struct spread_plugin *instance;
-	int code = bt_plugin_args_expect(
-		args, BT_ARGS_POD_TOPOLOGY_SPREAD, "want args to be of type", handle, err);
+	struct spread_plugin *instance = (struct spread_plugin *)(void *)plugin;
 
-	if (code != 0) {
-		return code;
-	}
-	instance = bt_plugin_new(ops, sizeof(*instance), handle);
 	instance->system_defaulted =
 		bt_str_equal_c(args->pod_topology_spread.defaulting_type, "System");
 	instance->defaults = args->pod_topology_spread.default_constraints.items;
@@ -1509,7 +1503,6 @@ static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *
 		instance->defaults = system_defaults;
 		instance->default_count = BT_ARRAY_LENGTH(system_defaults);
 	}
-	*out_plugin = &instance->base.base;
 	return 0;
 }
 
@@ -1545,7 +1538,10 @@ static const struct bt_plugin_shortcuts shortcuts = {
 
 const struct bt_plugin_ops bt_pod_topology_spread_plugin = {
 	.name = "PodTopologySpread",
-	.create = create,
+	.size = sizeof(struct spread_plugin),
+	.args_kind = BT_ARGS_POD_TOPOLOGY_SPREAD,
+	.args_error = "want args to be of type",
+	.init = init,
 	.destroy = destroy,
 	.shortcuts = &shortcuts,
 	.events = BT_EVENTS(events),

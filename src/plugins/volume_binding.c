@@ -580,19 +580,14 @@ static void destroy(struct bt_plugin *plugin)
 	bt_free(instance);
 }
 
-static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *args,
-	const struct bt_handle *handle, struct bt_plugin **out_plugin, struct berth_error *err)
+static int init(struct bt_plugin *plugin, const struct bt_plugin_args *args,
+	BT_UNUSED struct berth_error *err)
 {
-	int code = bt_plugin_args_expect(
-		args, BT_ARGS_VOLUME_BINDING, "want args to be of type", handle, err);
+	struct volume_binding_plugin *instance = (struct volume_binding_plugin *)(void *)plugin;
 
-	if (code != 0) {
-		return code;
-	}
-	struct volume_binding_plugin *instance = bt_plugin_new(ops, sizeof(*instance), handle);
 	instance->no_claims.all_bound = true;
-	instance->binder =
-		bt_volume_binder_create(handle, args->volume_binding.bind_timeout_seconds.value);
+	instance->binder = bt_volume_binder_create(
+		bt_plugin_handle(plugin), args->volume_binding.bind_timeout_seconds.value);
 	if (bt_plugin_gate(&instance->base.base, BT_GATE_STORAGE_CAPACITY_SCORING)) {
 		/*
 		 * The gate turns the score on. Scores in the arguments go up to 10, plugin scores
@@ -607,7 +602,6 @@ static int create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *
 				(int64_t)args->volume_binding.shape.items[i].score * 10};
 		}
 	}
-	*out_plugin = &instance->base.base;
 	return 0;
 }
 
@@ -620,7 +614,10 @@ static const struct bt_plugin_shortcuts shortcuts = {
 
 const struct bt_plugin_ops bt_volume_binding_plugin = {
 	.name = "VolumeBinding",
-	.create = create,
+	.size = sizeof(struct volume_binding_plugin),
+	.args_kind = BT_ARGS_VOLUME_BINDING,
+	.args_error = "want args to be of type",
+	.init = init,
 	.destroy = destroy,
 	.shortcuts = &shortcuts,
 	.events = BT_EVENTS(bt_volume_binding_events),

@@ -287,9 +287,8 @@ static void expect_args_error(
 	struct berth_error err = BERTH_ERROR_INIT;
 	struct bt_plugin *plugin = NULL;
 
-	ck_assert_int_ne(bt_default_preemption_plugin.create(
-				 &bt_default_preemption_plugin, args, handle, &plugin, &err),
-		0);
+	ck_assert_int_ne(
+		bt_plugin_create(&bt_default_preemption_plugin, args, handle, &plugin, &err), 0);
 	ck_assert_str_eq(berth_error_message(&err), text);
 	ck_assert_ptr_null(plugin);
 	berth_error_finish(&err);

@@ -554,8 +554,8 @@ START_TEST(test_dynamic_resources__arguments_of_another_plugin)
 	struct fixture fixture;
 
 	devices_fixture_init(&fixture, NULL, NULL);
-	ck_assert_int_lt(bt_dynamic_resources_plugin.create(&bt_dynamic_resources_plugin, &args,
-				 &fixture.handle, &plugin, &err),
+	ck_assert_int_lt(bt_plugin_create(&bt_dynamic_resources_plugin, &args, &fixture.handle,
+				 &plugin, &err),
 		0);
 	ck_assert_str_eq(berth_error_message(&err),
 		"got args of type *config.VolumeBindingArgs, want *DynamicResourcesArgs");

@@ -65,14 +65,14 @@ static void expect_args_error(
 	struct bt_handle handle = {0};
 	struct bt_plugin *plugin = NULL;
 	struct berth_error err = BERTH_ERROR_INIT;
-	int code = ops->create(ops, &args, &handle, &plugin, &err);
+	int code = bt_plugin_create(ops, &args, &handle, &plugin, &err);
 
 	ck_assert_msg(code < 0, "%s", json);
 	ck_assert_msg(plugin == NULL, "%s", json);
 	fixture_expect(json, berth_error_message(&err), expected);
 	berth_error_finish(&err);
 	/* err may be NULL. */
-	ck_assert_int_eq(ops->create(ops, &args, &handle, &plugin, NULL), code);
+	ck_assert_int_eq(bt_plugin_create(ops, &args, &handle, &plugin, NULL), code);
 }
 
 START_TEST(test_node_label__edge_05b_10_conflicts)

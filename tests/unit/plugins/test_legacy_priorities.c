@@ -136,9 +136,9 @@ START_TEST(test_requested_to_capacity_ratio_priority__bad_arguments)
 		struct bt_plugin *plugin = NULL;
 		struct berth_error err = BERTH_ERROR_INIT;
 
-		ck_assert_int_lt(bt_legacy_requested_to_capacity_ratio_priority_plugin.create(
-					 &bt_legacy_requested_to_capacity_ratio_priority_plugin,
-					 &args, &handle, &plugin, &err),
+		ck_assert_int_lt(
+			bt_plugin_create(&bt_legacy_requested_to_capacity_ratio_priority_plugin,
+				&args, &handle, &plugin, &err),
 			0);
 		ck_assert_ptr_null(plugin);
 		fixture_expect(rows[i].json, berth_error_message(&err), rows[i].expected);

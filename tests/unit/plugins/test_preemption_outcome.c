@@ -169,23 +169,8 @@ static struct bt_status refuse_removal(BT_UNUSED struct bt_plugin *plugin,
 	return BT_STATUS_OK;
 }
 
-static int create_refuser(BT_UNUSED const struct bt_plugin_ops *ops,
-	BT_UNUSED const struct bt_plugin_args *args, BT_UNUSED const struct bt_handle *handle,
-	struct bt_plugin **out_plugin, BT_UNUSED struct berth_error *err)
-{
-	*out_plugin = BT_NEW(struct bt_plugin);
-	return 0;
-}
-
-static void destroy_refuser(struct bt_plugin *plugin)
-{
-	bt_free(plugin);
-}
-
 static const struct bt_plugin_ops test_plugin = {
 	.name = "test-plugin",
-	.create = create_refuser,
-	.destroy = destroy_refuser,
 	.pre_filter = accept_pod,
 	.pre_filter_change_pod = refuse_removal,
 };

@@ -597,8 +597,8 @@ static void begin(struct world *w, uint64_t seed)
 	*w = (struct world){.seed = seed};
 	fixture_init(&w->f, &bt_pod_topology_spread_plugin);
 	bt_prng_init(&w->prng, seed);
-	ck_assert_int_eq(bt_inter_pod_affinity_plugin.create(&bt_inter_pod_affinity_plugin, &args,
-				 &w->f.handle, &w->affinity, NULL),
+	ck_assert_int_eq(bt_plugin_create(&bt_inter_pod_affinity_plugin, &args, &w->f.handle,
+				 &w->affinity, NULL),
 		0);
 	w->affinity->index = 1;
 }

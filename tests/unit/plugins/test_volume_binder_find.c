@@ -685,8 +685,8 @@ START_TEST(test_volume_binding__edge_07_93_profiles_do_not_share)
 	first = fixture.plugin;
 	args = bt_config_profile_find_args(
 		&fixture.config->document.profiles.items[0], BT_STR("VolumeBinding"));
-	ck_assert_int_eq(bt_volume_binding_plugin.create(
-				 &bt_volume_binding_plugin, args, &fixture.handle, &second, NULL),
+	ck_assert_int_eq(
+		bt_plugin_create(&bt_volume_binding_plugin, args, &fixture.handle, &second, NULL),
 		0);
 	put_volume(&fixture, "pv", "W", "1G", NULL, "");
 	put_claim(&fixture, "c", "W", "1G", "");
