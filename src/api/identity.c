@@ -36,15 +36,12 @@ bt_pod_condition_list bt_pod_conditions_set(const struct bt_pod_status *status,
 	bool *out_changed)
 {
 	bt_pod_condition_list result = {NULL, status->conditions.count, true};
-	uint32_t at = 0;
 
 	BT_ASSERT(status->conditions.count < UINT32_MAX);
 	result.items = bt_arena_copy_array(arena, status->conditions.items,
 		status->conditions.count, 1, sizeof(result.items[0]));
-	while (at < status->conditions.count &&
-		!bt_str_equal(result.items[at].type, condition->type)) {
-		at++;
-	}
+	uint32_t at = BT_STR_INDEX(result.items, status->conditions.count, type, condition->type);
+
 	if (at == status->conditions.count) {
 		result.count++;
 		result.items[at] = *condition;

@@ -14,10 +14,5 @@ bool bt_pod_is_terminal(const struct bt_pod *pod)
 
 const struct bt_pod_condition *bt_pod_find_condition(const struct bt_pod *pod, struct bt_str type)
 {
-	for (uint32_t i = 0; i < pod->status.conditions.count; i++) {
-		if (bt_str_equal(pod->status.conditions.items[i].type, type)) {
-			return &pod->status.conditions.items[i];
-		}
-	}
-	return NULL;
+	return BT_STR_FIND(&pod->status.conditions, type, type);
 }

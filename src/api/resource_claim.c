@@ -6,12 +6,7 @@
 const struct bt_pod_resource_claim_status *bt_pod_claim_status(
 	const struct bt_pod *pod, struct bt_str entry_name)
 {
-	for (uint32_t i = 0; i < pod->status.resource_claim_statuses.count; i++) {
-		if (bt_str_equal(pod->status.resource_claim_statuses.items[i].name, entry_name)) {
-			return &pod->status.resource_claim_statuses.items[i];
-		}
-	}
-	return NULL;
+	return BT_STR_FIND(&pod->status.resource_claim_statuses, name, entry_name);
 }
 
 struct bt_str bt_pod_claim_name(const struct bt_pod *pod, const struct bt_pod_resource_claim *entry)
@@ -32,12 +27,7 @@ struct bt_str bt_claim_owner_pod_uid(const struct bt_object_meta *claim)
 
 bool bt_resource_claim_is_reserved_by(const struct bt_resource_claim *claim, struct bt_str uid)
 {
-	for (uint32_t i = 0; i < claim->status.reserved_for.count; i++) {
-		if (bt_str_equal(claim->status.reserved_for.items[i].uid, uid)) {
-			return true;
-		}
-	}
-	return false;
+	return BT_STR_FIND(&claim->status.reserved_for, uid, uid) != NULL;
 }
 
 bool bt_resource_claim_remove_user(

@@ -12,6 +12,8 @@
 #define BT_HOT __attribute__((hot))
 #define BT_COLD __attribute__((cold))
 #define BT_CLEANUP(function) __attribute__((cleanup(function)))
+/** The type of an expression, which is not evaluated. */
+#define BT_TYPEOF(expression) __typeof__(expression)
 #define BT_LIKELY(condition) __builtin_expect(!!(condition), 1)
 #define BT_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 #define BT_ALWAYS_INLINE static inline __attribute__((always_inline))

@@ -82,6 +82,38 @@ static inline bool bt_str_equal_c(struct bt_str a, const char *b)
 	return bt_str_equal(a, bt_str_from(b));
 }
 
+/**
+ * Returns the index of the first of `count` structures of this size whose struct bt_str at `offset`
+ * equals text; `count` if there is none.
+ */
+static inline uint32_t bt_str_search(
+	const void *items, size_t size, size_t offset, uint32_t count, struct bt_str text)
+{
+	uint32_t i = 0;
+	while (i < count &&
+		!bt_str_equal(*(const struct bt_str *)(const void *)((const char *)items +
+				      i * size + offset),
+			text)) {
+		i++;
+	}
+	return i;
+}
+/** Returns the index of the first item whose member equals text; `count` if there is none. */
+#define BT_STR_INDEX(items, count, member, text) \
+	bt_str_search(items, sizeof(*(items)), offsetof(BT_TYPEOF(*(items)), member), count, text)
+
+/** Like bt_str_search, but returns a pointer to the structure; NULL if there is none. */
+static inline void *bt_str_search_item(
+	const void *items, size_t size, size_t offset, uint32_t count, struct bt_str text)
+{
+	uint32_t i = bt_str_search(items, size, offset, count, text);
+	return i < count ? (char *)(uintptr_t)items + i * size : NULL;
+}
+/** Returns the first item of the list whose member equals text; NULL if there is none. */
+#define BT_STR_FIND(list, member, text) \
+	((BT_TYPEOF(*(list)->items) *)bt_str_search_item((list)->items, sizeof(*(list)->items), \
+		offsetof(BT_TYPEOF(*(list)->items), member), (list)->count, text))
+
 /** Compares by bytes; a prefix comes before the longer text. */
 static inline int bt_str_compare(struct bt_str a, struct bt_str b)
 {

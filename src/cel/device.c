@@ -80,11 +80,7 @@ static struct bt_cel_value group_by_domain(
 		/* Most items have the domain of the previous item. */
 		if (index >= domain_count ||
 			!bt_str_equal(domains[index].key.text, items[i].domain)) {
-			index = 0;
-			while (index < domain_count &&
-				!bt_str_equal(domains[index].key.text, items[i].domain)) {
-				index++;
-			}
+			index = BT_STR_INDEX(domains, domain_count, key.text, items[i].domain);
 		}
 		if (index == domain_count) {
 			domains[domain_count++].key = bt_cel_string(items[i].domain);

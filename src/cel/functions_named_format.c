@@ -185,12 +185,9 @@ static const struct format formats[] = {
 
 static const struct format *find_format(struct bt_str name)
 {
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(formats); i++) {
-		if (bt_str_equal(formats[i].name, name)) {
-			return &formats[i];
-		}
-	}
-	return NULL;
+	uint32_t index = BT_STR_INDEX(formats, BT_ARRAY_LENGTH(formats), name, name);
+
+	return index < BT_ARRAY_LENGTH(formats) ? &formats[index] : NULL;
 }
 
 /** format.dns1123Label() etc.: the function's name is the format's name. */

@@ -263,12 +263,7 @@ struct merging {
 		} \
 		(into).items = both; \
 		for (uint32_t at = 0; at < (from).count; at++) { \
-			bool known = false; \
-			for (uint32_t other = 0; other < (into).count && !known; other++) { \
-				known = bt_str_equal( \
-					(into).items[other].name, (from).items[at].name); \
-			} \
-			if (!known) { \
+			if (BT_STR_FIND(&(into), name, (from).items[at].name) == NULL) { \
 				(into).items[(into).count++] = (from).items[at]; \
 			} \
 		} \
@@ -325,21 +320,16 @@ static int select_context(struct merging *merging, const char *context, struct b
 {
 	struct bt_kubeconfig *file = &merging->file;
 	struct bt_strbuf text = {0};
-	uint32_t at = 0;
 	int code;
 
 	if (bt_is_given(context)) {
 		file->current_context = bt_arena_str(&merging->config.arena, bt_str_from(context));
 	}
-	while (at < file->contexts.count &&
-		!bt_str_equal(file->contexts.items[at].name, file->current_context)) {
-		at++;
-	}
 	if (file->contexts.count == 0) {
 		bt_strbuf_append_c(&text, "has no contexts: it names no cluster to read");
 	} else if (file->current_context.length == 0) {
 		bt_strbuf_append_c(&text, "has no current-context: choose one with --context");
-	} else if (at == file->contexts.count) {
+	} else if (BT_STR_FIND(&file->contexts, name, file->current_context) == NULL) {
 		bt_strbuf_append_c(&text, "has no context ");
 		bt_strbuf_append_quoted(&text, file->current_context);
 	}

@@ -239,13 +239,10 @@ static void collect(struct bt_reflector *reflector, struct bt_object *object)
 
 static bool is_too_large_version(const struct bt_api_status *status)
 {
-	for (uint32_t i = 0; status->details != NULL && i < status->details->causes.count; i++) {
-		if (bt_str_equal(status->details->causes.items[i].reason,
-			    BT_STR("ResourceVersionTooLarge"))) {
-			return true;
-		}
-	}
-	return bt_str_find(status->message, BT_STR("Too large resource version")) >= 0;
+	return (status->details != NULL &&
+		       BT_STR_FIND(&status->details->causes, reason,
+			       BT_STR("ResourceVersionTooLarge")) != NULL) ||
+		bt_str_find(status->message, BT_STR("Too large resource version")) >= 0;
 }
 
 static enum bt_reflector_end end_of_status(

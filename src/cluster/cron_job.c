@@ -67,12 +67,9 @@ static void collect_runs(struct pass *pass)
 
 static struct run *find_run(struct pass *pass, struct bt_str uid)
 {
-	for (uint32_t i = 0; i < pass->run_count; i++) {
-		if (bt_str_equal(pass->runs[i].uid, uid)) {
-			return &pass->runs[i];
-		}
-	}
-	return NULL;
+	uint32_t index = BT_STR_INDEX(pass->runs, pass->run_count, uid, uid);
+
+	return index < pass->run_count ? &pass->runs[index] : NULL;
 }
 
 /** Returns false and sets sync->failed if the delete failed. */

@@ -697,11 +697,8 @@ static int set_replicas(struct folder *folder)
 		bool any = false;
 		for (uint32_t k = 0; k < folder->resources.count; k++) {
 			struct bt_kustomized *resource = &folder->resources.items[k];
-			bool is_named = false;
-			for (uint32_t n = 0; n < resource->name_count; n++) {
-				is_named = is_named || bt_str_equal(resource->names[n].name, name);
-			}
-			if (is_named &&
+			if (BT_STR_INDEX(resource->names, resource->name_count, name, name) <
+					resource->name_count &&
 				bt_str_is_one_of(bt_json_text_at(resource->object, "kind"), kinds,
 					BT_ARRAY_LENGTH(kinds))) {
 				bt_json_put(folder->arena, resource->object,

@@ -130,17 +130,6 @@ bool bt_revisions_read(struct bt_sync *sync, const struct bt_groups *owned, cons
 	return true;
 }
 
-const struct bt_revision *bt_revisions_find(
-	const struct bt_revisions *revisions, struct bt_str name)
-{
-	for (uint32_t i = 0; i < revisions->count; i++) {
-		if (bt_str_equal(revisions->items[i].order.name, name)) {
-			return &revisions->items[i];
-		}
-	}
-	return NULL;
-}
-
 struct bt_json_value *bt_revision_template(
 	struct bt_arena *arena, const struct bt_revision *revision)
 {

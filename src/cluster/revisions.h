@@ -32,9 +32,6 @@ void bt_revisions_observe(struct bt_groups *owned, struct bt_hub *hub,
  */
 BT_MUST_USE bool bt_revisions_read(struct bt_sync *sync, const struct bt_groups *owned,
 	const char *hash_label, struct bt_revisions *out_revisions);
-/** Returns NULL if there is no revision of this name. */
-const struct bt_revision *bt_revisions_find(
-	const struct bt_revisions *revisions, struct bt_str name);
 /** Returns the pod template that a revision holds. */
 struct bt_json_value *bt_revision_template(
 	struct bt_arena *arena, const struct bt_revision *revision);

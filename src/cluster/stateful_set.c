@@ -203,7 +203,7 @@ static bool make_pod(struct pass *pass, int64_t ordinal)
 	struct bt_str name = bt_arena_printf(arena, "%.*s-%" PRId64, BT_STR_ARG(set_name), ordinal);
 	/* A lost pod below the partition is created again from its old revision. */
 	const struct bt_revision *revision = ordinal < pass->partition
-		? bt_revisions_find(&pass->revisions, pass->current_revision)
+		? BT_STR_FIND(&pass->revisions, order.name, pass->current_revision)
 		: NULL;
 	struct bt_json_value *pod = bt_tree_from_template(arena,
 		revision != NULL ? bt_revision_template(arena, revision)

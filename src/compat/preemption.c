@@ -57,14 +57,7 @@ BT_LIB_GETTER(int32_t, berth_pdb_disruptions_allowed, pdb, status.disruptions_al
 
 bool berth_pdb_has_disrupted_pod(const struct berth_pdb *pdb, struct berth_str pod_name)
 {
-	const struct bt_pod_disruption_budget_status *status = &bt_const_pdb_of(pdb)->status;
-
-	for (uint32_t i = 0; i < status->disrupted_pods.count; i++) {
-		if (bt_str_equal(status->disrupted_pods.items[i].key, pod_name)) {
-			return true;
-		}
-	}
-	return false;
+	return BT_STR_FIND(&bt_const_pdb_of(pdb)->status.disrupted_pods, key, pod_name) != NULL;
 }
 
 bool berth_pdb_covers(const struct berth_pdb *pdb, const struct berth_pod_info *pod)
@@ -191,12 +184,8 @@ struct berth_node_victims *berth_preemption_candidates_to_victims_map(
 	uint32_t entry_count = 0;
 
 	for (uint32_t i = 0; i < count; i++) {
-		uint32_t at = 0;
+		uint32_t at = BT_STR_INDEX(entries, entry_count, node_name, candidates[i].name);
 
-		while (at < entry_count &&
-			!bt_str_equal(entries[at].node_name, candidates[i].name)) {
-			at++;
-		}
 		entry_count += at == entry_count;
 		entries[at].node_name = candidates[i].name;
 		entries[at].victims = candidates[i].victims;

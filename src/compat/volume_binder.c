@@ -305,12 +305,8 @@ static int get_pod_volume_claims(struct berth_volume_binder *binder,
 	for (uint32_t i = 0; i < inside->delayed.count; i++) {
 		struct bt_str class_name =
 			bt_persistent_volume_claim_class(inside->delayed.items[i]);
-		uint32_t known = 0;
 
-		while (known < count && !bt_str_equal(classes[known].storage_class, class_name)) {
-			known++;
-		}
-		if (known < count) {
+		if (BT_STR_INDEX(classes, count, storage_class, class_name) < count) {
 			continue;
 		}
 		/* An assumed version of a volume replaces the API server's version. */

@@ -99,12 +99,10 @@ void bt_config_unref(struct bt_config *config)
 const struct bt_plugin_args *bt_config_profile_find_args(
 	const struct bt_config_profile *profile, struct bt_str plugin)
 {
-	for (uint32_t i = 0; i < profile->plugin_config.count; i++) {
-		if (bt_str_equal(profile->plugin_config.items[i].name, plugin)) {
-			return &profile->plugin_config.items[i].args;
-		}
-	}
-	return NULL;
+	const struct bt_config_plugin_config *found =
+		BT_STR_FIND(&profile->plugin_config, name, plugin);
+
+	return found != NULL ? &found->args : NULL;
 }
 
 const char *bt_config_schema_name(const struct bt_config_schema *schema)

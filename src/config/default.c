@@ -138,12 +138,7 @@ void bt_plugin_args_default(
 /* Whether the profile disables the plugin. Spec: 10 sections 6.2 and 6.3. */
 static bool is_disabled(const struct bt_config_plugin_set *custom, struct bt_str name)
 {
-	for (uint32_t i = 0; i < custom->disabled.count; i++) {
-		if (bt_str_equal(custom->disabled.items[i].name, name)) {
-			return true;
-		}
-	}
-	return false;
+	return BT_STR_FIND(&custom->disabled, name, name) != NULL;
 }
 
 /* Returns the index of the last enabled entry with this name; UINT32_MAX if there is none. */

@@ -148,14 +148,8 @@ bool bt_document_pod_status(const struct bt_pod *pod, const struct bt_pod_condit
 				bt_json_end_array(&writer);
 			}
 			bt_json_begin_member_array(&writer, "conditions");
-			for (uint32_t i = 0; i < after.count; i++) {
-				if (bt_str_equal(after.items[i].type, changed)) {
-					write_condition(&writer,
-						bt_pod_find_condition(pod, changed),
-						&after.items[i]);
-					break;
-				}
-			}
+			write_condition(&writer, bt_pod_find_condition(pod, changed),
+				BT_STR_FIND(&after, type, changed));
 			bt_json_end_array(&writer);
 		}
 		if (has_nomination) {
@@ -178,10 +172,7 @@ void bt_document_pod_group_status(const struct bt_pod_group *group,
 	const bt_condition_list *stored = &group->status.conditions;
 	const struct bt_condition *old = &nothing;
 	struct bt_json_writer writer;
-	uint32_t at = 0;
-	while (at < stored->count && !bt_str_equal(stored->items[at].type, condition->type)) {
-		at++;
-	}
+	uint32_t at = BT_STR_INDEX(stored->items, stored->count, type, condition->type);
 	if (at < stored->count) {
 		old = &stored->items[at];
 	}

@@ -137,22 +137,13 @@ static void accumulate(struct bt_quantity *sum, const struct bt_quantity *addend
 	bt_arena_finish(&arena);
 }
 
-static uint32_t find_consumed(const struct bt_shared_device *shared, struct bt_str name)
-{
-	for (uint32_t i = 0; i < shared->consumed.count; i++) {
-		if (bt_str_equal(shared->consumed.items[i].name, name)) {
-			return i;
-		}
-	}
-	return UINT32_MAX;
-}
-
 const struct bt_quantity *bt_shared_device_consumed(
 	const struct bt_shared_device *shared, struct bt_str capacity)
 {
-	uint32_t index = find_consumed(shared, capacity);
+	const struct bt_consumed_capacity *consumed =
+		BT_STR_FIND(&shared->consumed, name, capacity);
 
-	return index != UINT32_MAX ? &shared->consumed.items[index].quantity : NULL;
+	return consumed != NULL ? &consumed->quantity : NULL;
 }
 
 static void change_all_consumed(struct bt_allocated_devices *allocated,
@@ -165,14 +156,14 @@ static void change_all_consumed(struct bt_allocated_devices *allocated,
 		 * below.
 		 */
 		const struct bt_resource_entry *entry = &amounts->items[i];
-		uint32_t index = find_consumed(shared, entry->name);
+		uint32_t index = BT_STR_INDEX(
+			shared->consumed.items, shared->consumed.count, name, entry->name);
 
-		if (index == UINT32_MAX) {
+		if (index == shared->consumed.count) {
 			struct bt_consumed_capacity added = {
 				.symbol = bt_symbol_ref_str(
 					allocated->dra->ids.symbols, entry->name)};
 			added.name = bt_symbol_text(allocated->dra->ids.symbols, added.symbol);
-			index = shared->consumed.count;
 			bt_vec_push(&shared->consumed, added);
 		}
 		struct bt_consumed_capacity *consumed = &shared->consumed.items[index];

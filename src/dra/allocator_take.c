@@ -177,12 +177,9 @@ bool bt_search_is_tolerated(const struct bt_search *search, const struct bt_opti
 static const struct bt_device_attribute *find_entry(
 	const struct bt_device *device, struct bt_str name)
 {
-	for (uint32_t i = 0; i < device->attributes.count; i++) {
-		if (bt_str_equal(device->attributes.items[i].key, name)) {
-			return &device->attributes.items[i].value;
-		}
-	}
-	return NULL;
+	const struct bt_device_attribute_entry *entry = BT_STR_FIND(&device->attributes, key, name);
+
+	return entry != NULL ? &entry->value : NULL;
 }
 
 /**

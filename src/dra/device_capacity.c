@@ -136,23 +136,12 @@ static bool violates(
 	return policy->valid_values.count != 0;
 }
 
-static const struct bt_device_capacity *find_capacity(
-	const struct bt_device *device, struct bt_str name)
-{
-	for (uint32_t i = 0; i < device->capacity.count; i++) {
-		if (bt_str_equal(device->capacity.items[i].key, name)) {
-			return &device->capacity.items[i].value;
-		}
-	}
-	return NULL;
-}
-
 bool bt_device_capacity_fits(const struct bt_device *device,
 	const struct bt_resource_list *requests, const struct bt_shared_device *consumed,
 	const bt_int128 *own)
 {
 	for (uint32_t i = 0; requests != NULL && i < requests->count; i++) {
-		if (find_capacity(device, requests->items[i].name) == NULL) {
+		if (BT_STR_FIND(&device->capacity, key, requests->items[i].name) == NULL) {
 			return false;
 		}
 	}

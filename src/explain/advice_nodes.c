@@ -152,16 +152,6 @@ static bool solve_key(const struct demands *demands, struct label_change *change
 	return false;
 }
 
-static bool has_key(const struct plan *plan, struct bt_str key)
-{
-	for (uint32_t i = 0; i < plan->count; i++) {
-		if (bt_str_equal(plan->items[i].key, key)) {
-			return true;
-		}
-	}
-	return false;
-}
-
 /**
  * Finds the label changes that make the node match. Returns false if label changes cannot do this,
  * if the node needs `limit` or more changes, or if demands->too_many is set. plan->count 0: the
@@ -179,7 +169,8 @@ static bool solve(const struct demands *demands, const struct bt_str_map *labels
 		const struct bt_str *now = bt_str_map_find(labels, requirement->key);
 		struct label_change change = {.key = requirement->key, .first = *requirement};
 
-		if (bt_requirement_matches(requirement, now) || has_key(plan, requirement->key)) {
+		if (bt_requirement_matches(requirement, now) ||
+			BT_STR_FIND(plan, key, requirement->key) != NULL) {
 			continue;
 		}
 		if (plan->count + 1 >= limit || !solve_key(demands, &change, now, arena)) {

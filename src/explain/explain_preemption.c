@@ -37,11 +37,10 @@ static void add_refusal(struct preemption_view *view, struct bt_str reason, uint
 	if (node_count == 0) {
 		return;
 	}
-	for (uint32_t i = 0; i < view->refusals.count; i++) {
-		if (bt_str_equal(view->refusals.items[i].reason, reason)) {
-			view->refusals.items[i].node_count += node_count;
-			return;
-		}
+	struct bt_explained_refusal *known = BT_STR_FIND(&view->refusals, reason, reason);
+	if (known != NULL) {
+		known->node_count += node_count;
+		return;
 	}
 	refusal.reason = bt_arena_str(&view->run->out->arena, reason);
 	bt_vec_push(&view->refusals, refusal);

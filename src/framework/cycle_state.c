@@ -14,12 +14,7 @@
  */
 static uint32_t find_datum(const struct bt_cycle_state *cycle, struct bt_str key)
 {
-	uint32_t i = 0;
-
-	while (i < cycle->data.count && !bt_str_equal(cycle->data.items[i].key, key)) {
-		i++;
-	}
-	return i;
+	return BT_STR_INDEX(cycle->data.items, cycle->data.count, key, key);
 }
 
 void bt_cycle_state_init(

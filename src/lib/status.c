@@ -151,11 +151,11 @@ struct berth_status berth_status_copy(const struct berth_status *status, struct 
 void berth_plugin_to_status_set(struct berth_plugin_to_status *map, struct berth_arena *arena,
 	struct berth_str plugin, struct berth_status status)
 {
-	for (uint32_t i = 0; i < map->count; i++) {
-		if (bt_str_equal(map->items[i].plugin, plugin)) {
-			map->items[i].status = status;
-			return;
-		}
+	struct berth_plugin_status *known = BT_STR_FIND(map, plugin, plugin);
+
+	if (known != NULL) {
+		known->status = status;
+		return;
 	}
 	struct berth_plugin_status entry = {bt_arena_str(bt_arena_of(arena), plugin), status};
 

@@ -277,7 +277,6 @@ static void count_group(struct bt_capacity_session *session, struct bt_capacity_
 {
 	struct bt_capacity_member *member = runner->member;
 	struct bt_str placement = tried->placements[tried->closest].name;
-	uint32_t at = 0;
 	for (uint32_t i = 0; i < tried->member_count; i++) {
 		uint32_t slot = bt_node_table_find(
 			&session->engine->state->nodes, tried->members[i].node_name);
@@ -286,10 +285,8 @@ static void count_group(struct bt_capacity_session *session, struct bt_capacity_
 	member->copies++;
 	session->answer->copies++;
 	runner->is_passed_over = false;
-	while (at < member->placements.count &&
-		!bt_str_equal(member->placements.items[at].name, placement)) {
-		at++;
-	}
+	uint32_t at =
+		BT_STR_INDEX(member->placements.items, member->placements.count, name, placement);
 	if (at == member->placements.count && placement.length != 0) {
 		struct bt_capacity_placement entry = {
 			.name = bt_arena_str(&session->answer->arena, placement)};

@@ -332,23 +332,7 @@ static const struct bt_capacity_request *short_resource(
 		return NULL;
 	}
 	struct bt_str resource = bt_str_sub(reason, insufficient.length, reason.length);
-	for (uint32_t i = 0; i < member->requests.count; i++) {
-		if (bt_str_equal(member->requests.items[i].resource, resource)) {
-			return &member->requests.items[i];
-		}
-	}
-	return NULL;
-}
-
-/** Returns the number of nodes that were rejected for this reason. */
-static uint64_t count_reason(const struct bt_capacity_member *member, const char *text)
-{
-	for (uint32_t i = 0; i < member->stop.reasons.count; i++) {
-		if (bt_str_equal_c(member->stop.reasons.items[i].text, text)) {
-			return member->stop.reasons.items[i].node_count;
-		}
-	}
-	return 0;
+	return BT_STR_FIND(&member->requests, resource, resource);
 }
 
 /**
@@ -384,7 +368,9 @@ static void set_hint(struct bt_capacity_session *session, struct bt_capacity_run
 		}
 	}
 	struct shortage shortage = tightest;
-	uint64_t without_devices = count_reason(member, "cannot allocate all claims");
+	const struct bt_capacity_reason *unallocated =
+		BT_STR_FIND(&member->stop.reasons, text, BT_STR("cannot allocate all claims"));
+	uint64_t without_devices = unallocated != NULL ? unallocated->node_count : 0;
 	bool is_devices = without_devices > shortage.reason_count;
 	if (is_devices) {
 		shortage = (struct shortage){.reason_count = without_devices};
@@ -429,12 +415,9 @@ void bt_capacity_set_hints(struct bt_capacity_session *session)
 
 static void list_total(struct bt_capacity_answer *answer, struct bt_str resource)
 {
-	for (uint32_t i = 0; i < answer->total_count; i++) {
-		if (bt_str_equal(answer->totals[i].resource, resource)) {
-			return;
-		}
-	}
-	if (answer->total_count < BT_CAPACITY_TOTALS_MAX) {
+	uint32_t count = answer->total_count;
+	if (count < BT_CAPACITY_TOTALS_MAX &&
+		BT_STR_INDEX(answer->totals, count, resource, resource) == count) {
 		answer->totals[answer->total_count++].resource = resource;
 	}
 }

@@ -110,13 +110,8 @@ enum bt_in_tree_driver bt_in_tree_of_inline(const struct bt_volume *volume)
 
 enum bt_in_tree_driver bt_in_tree_find(struct bt_str plugin_name)
 {
-	unsigned int driver = 0;
-
-	while (driver < BT_IN_TREE__COUNT &&
-		!bt_str_equal(drivers[driver].plugin_name, plugin_name)) {
-		driver++;
-	}
-	return (enum bt_in_tree_driver)driver;
+	return (enum bt_in_tree_driver)BT_STR_INDEX(
+		drivers, BT_IN_TREE__COUNT, plugin_name, plugin_name);
 }
 
 struct bt_str bt_in_tree_plugin_name(enum bt_in_tree_driver driver)

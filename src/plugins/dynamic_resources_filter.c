@@ -458,7 +458,8 @@ static int find_group_claim(const struct bt_dynamic_resources *instance,
 	const struct bt_pod_group *group, const struct bt_pod_group_resource_claim *entry,
 	const struct bt_resource_claim **out_claim, struct berth_error *err)
 {
-	const struct bt_pod_group_resource_claim_status *status = NULL;
+	const struct bt_pod_group_resource_claim_status *status =
+		BT_STR_FIND(&group->status.resource_claim_statuses, name, entry->name);
 	struct bt_str name = entry->resource_claim_name;
 
 	*out_claim = NULL;
@@ -468,14 +469,6 @@ static int find_group_claim(const struct bt_dynamic_resources *instance,
 			"are set",
 			BT_STR_ARG(group->metadata.namespace_), BT_STR_ARG(group->metadata.name),
 			BT_STR_ARG(entry->name));
-	}
-	for (uint32_t i = 0; name.data == NULL && i < group->status.resource_claim_statuses.count;
-		i++) {
-		if (bt_str_equal(
-			    group->status.resource_claim_statuses.items[i].name, entry->name)) {
-			status = &group->status.resource_claim_statuses.items[i];
-			break;
-		}
 	}
 	if (name.data == NULL && status == NULL) {
 		return bt_error_set(err, BERTH_ERR_STATE,

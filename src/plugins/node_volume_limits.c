@@ -264,12 +264,7 @@ static bool is_installed(
 		!driver->spec.prevent_pod_scheduling_if_missing.value) {
 		return true;
 	}
-	for (uint32_t i = 0; csi_node != NULL && i < csi_node->spec.drivers.count; i++) {
-		if (bt_str_equal(csi_node->spec.drivers.items[i].name, driver_name)) {
-			return true;
-		}
-	}
-	return false;
+	return csi_node != NULL && BT_STR_FIND(&csi_node->spec.drivers, name, driver_name) != NULL;
 }
 
 /** Add the volumes that are attached to the node to the used volumes. */

@@ -66,13 +66,7 @@ struct requirements {
 static void add_pairs(struct requirements *out, const struct bt_str_map *map)
 {
 	for (uint32_t i = 0; i < map->count; i++) {
-		uint32_t known = 0;
-
-		while (known < out->list.count &&
-			!bt_str_equal(out->list.items[known].key, map->items[i].key)) {
-			known++;
-		}
-		if (known < out->list.count) {
+		if (BT_STR_FIND(&out->list, key, map->items[i].key) != NULL) {
 			continue;
 		}
 		struct bt_requirement requirement = {

@@ -35,13 +35,12 @@ struct class_uses {
 
 static struct class_use *use_of(struct class_uses *uses, struct bt_str class_name)
 {
-	for (uint32_t i = 0; i < uses->count; i++) {
-		if (bt_str_equal(uses->items[i].class_name, class_name)) {
-			return &uses->items[i];
-		}
+	uint32_t index = BT_STR_INDEX(uses->items, uses->count, class_name, class_name);
+
+	if (index == uses->count) {
+		uses->items[uses->count++] = (struct class_use){.class_name = class_name};
 	}
-	uses->items[uses->count] = (struct class_use){.class_name = class_name};
-	return &uses->items[uses->count++];
+	return &uses->items[index];
 }
 
 static int64_t request_bytes(const struct bt_persistent_volume_claim *claim)

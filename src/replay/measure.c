@@ -354,12 +354,10 @@ static double find_price(const struct bt_measure *measure, const struct bt_node_
 	const struct bt_str *type = measure->price_count != 0
 		? bt_str_map_find(&row->labels, BT_STR(INSTANCE_TYPE_LABEL))
 		: NULL;
-	for (uint32_t i = 0; type != NULL && i < measure->price_count; i++) {
-		if (bt_str_equal(measure->prices[i].instance_type, *type)) {
-			return measure->prices[i].per_hour;
-		}
-	}
-	return 0;
+	uint32_t index = type != NULL
+		? BT_STR_INDEX(measure->prices, measure->price_count, instance_type, *type)
+		: measure->price_count;
+	return index < measure->price_count ? measure->prices[index].per_hour : 0;
 }
 
 /** Sums of one resource over all nodes at one time. */

@@ -548,10 +548,7 @@ static void warn_about_pods(struct bt_call *call, struct mode mode)
 		}
 		const struct bt_json_value *pod = bt_api_parse_stored(stored, arena);
 		struct bt_str violations = find_violations(arena, pod, mode.level, false);
-		uint32_t i = 0;
-		while (i < group_count && !bt_str_equal(groups[i].violations, violations)) {
-			i++;
-		}
+		uint32_t i = BT_STR_INDEX(groups, group_count, violations, violations);
 		if (violations.length == 0 || i == GROUPS_MAX) {
 			continue;
 		}

@@ -95,14 +95,8 @@ bool bt_state_is_claim_consumer(const struct bt_state *state, uint32_t pod_id,
 			bt_symbol_text(&state->symbols, record->namespace_), claim_namespace)) {
 		return false;
 	}
-	for (uint32_t i = 0; i < status->node_allocatable_resource_claim_statuses.count; i++) {
-		if (bt_str_equal(status->node_allocatable_resource_claim_statuses.items[i]
-					 .resource_claim_name,
-			    claim_name)) {
-			return true;
-		}
-	}
-	return false;
+	return BT_STR_FIND(&status->node_allocatable_resource_claim_statuses, resource_claim_name,
+		       claim_name) != NULL;
 }
 
 uint32_t bt_state_claim_consumer_count(const struct bt_state *state, uint32_t slot,

@@ -152,12 +152,9 @@ static void append_pod_affinity(
 static void append_class(
 	struct bt_strbuf *out, const struct bt_remedy *change, const struct bt_pod *pod)
 {
-	const struct bt_pvc_volume_source *claim = NULL;
-	for (uint32_t i = 0; i < pod->spec.volumes.count; i++) {
-		if (bt_str_equal(pod->spec.volumes.items[i].name, change->key)) {
-			claim = pod->spec.volumes.items[i].persistent_volume_claim;
-		}
-	}
+	const struct bt_volume *volume = BT_STR_FIND(&pod->spec.volumes, name, change->key);
+	const struct bt_pvc_volume_source *claim =
+		volume != NULL ? volume->persistent_volume_claim : NULL;
 	bt_text_append(out,
 		change->value.length != 0 ? "create StorageClass %p"
 					  : "create a default StorageClass, or mark one as default",

@@ -168,11 +168,9 @@ void bt_explain_write_groups(const struct bt_explanation *explanation, struct bt
 static void append_effect(const struct bt_proposal *proposal, struct bt_strbuf *out)
 {
 	bool is_named = proposal->opened_count == 1 && proposal->node.length != 0;
-	for (uint32_t i = 0; is_named && i < proposal->remedies.count; i++) {
-		if (bt_str_equal(proposal->remedies.items[i].node, proposal->node)) {
-			bt_strbuf_append_c(out, ": then it fits there");
-			return;
-		}
+	if (is_named && BT_STR_FIND(&proposal->remedies, node, proposal->node) != NULL) {
+		bt_strbuf_append_c(out, ": then it fits there");
+		return;
 	}
 	bt_text_append(out, ": then it fits on [%?%p][%?%n {node|nodes}]", is_named, proposal->node,
 		!is_named, proposal->opened_count);
