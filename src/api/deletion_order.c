@@ -11,11 +11,6 @@ static int log_rank(int64_t seconds)
 	return seconds > 0 ? 63 - (int)BT_CLZ64((uint64_t)seconds) : -1;
 }
 
-static int compare_int64(int64_t a, int64_t b)
-{
-	return BT_ORDER(a, b);
-}
-
 /** Compares two times by logarithmic rank; different times of equal rank by uid. */
 static int compare_times(int64_t time_a, int64_t time_b, int rank_a, int rank_b,
 	struct bt_str uid_a, struct bt_str uid_b)
@@ -23,47 +18,23 @@ static int compare_times(int64_t time_a, int64_t time_b, int rank_a, int rank_b,
 	if (time_a == time_b) {
 		return 0;
 	}
-	return rank_a != rank_b ? compare_int64(rank_a, rank_b) : bt_str_compare(uid_a, uid_b);
+	return rank_a != rank_b ? BT_ORDER(rank_a, rank_b) : bt_str_compare(uid_a, uid_b);
 }
 
-static int compare_candidates(const void *left, const void *right)
-{
-	const struct bt_deletion_candidate *a = left;
-	const struct bt_deletion_candidate *b = right;
-	int order = (a->node_name.length != 0) - (b->node_name.length != 0);
+BT_COMPARE(compare_candidates, struct bt_deletion_candidate,
+	BT_ORDER_BY(BT_ORDER(a->node_name.length != 0, b->node_name.length != 0),
+		BT_ORDER(a->phase, b->phase), BT_ORDER(a->ready, b->ready),
+		BT_ORDER(a->deletion_cost, b->deletion_cost),
+		BT_ORDER(b->ready_on_node, a->ready_on_node),
+		a->ready ? compare_times(a->ready_since_seconds, b->ready_since_seconds,
+				   a->ready_rank, b->ready_rank, a->uid, b->uid)
+			 : 0,
+		BT_ORDER(b->restart_count, a->restart_count),
+		compare_times(a->created_seconds, b->created_seconds, a->age_rank, b->age_rank,
+			a->uid, b->uid),
+		bt_str_compare(a->uid, b->uid)))
 
-	if (order == 0) {
-		order = BT_ORDER(a->phase, b->phase);
-	}
-	if (order == 0) {
-		order = (int)a->ready - (int)b->ready;
-	}
-	if (order == 0) {
-		order = compare_int64(a->deletion_cost, b->deletion_cost);
-	}
-	if (order == 0) {
-		order = compare_int64(b->ready_on_node, a->ready_on_node);
-	}
-	if (order == 0 && a->ready) {
-		order = compare_times(a->ready_since_seconds, b->ready_since_seconds, a->ready_rank,
-			b->ready_rank, a->uid, b->uid);
-	}
-	if (order == 0) {
-		order = compare_int64(b->restart_count, a->restart_count);
-	}
-	if (order == 0) {
-		order = compare_times(a->created_seconds, b->created_seconds, a->age_rank,
-			b->age_rank, a->uid, b->uid);
-	}
-	return order != 0 ? order : bt_str_compare(a->uid, b->uid);
-}
-
-static int compare_nodes(const void *left, const void *right)
-{
-	const struct bt_deletion_candidate *a = left;
-	const struct bt_deletion_candidate *b = right;
-	return bt_str_compare(a->node_name, b->node_name);
-}
+BT_COMPARE(compare_nodes, struct bt_deletion_candidate, bt_str_compare(a->node_name, b->node_name))
 
 void bt_deletion_order_sort(
 	struct bt_deletion_candidate *candidates, uint32_t count, int64_t now_seconds)

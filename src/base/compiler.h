@@ -76,6 +76,18 @@ static inline int bt_order_by(const int *orders, size_t count)
 	return orders[i];
 }
 
+/**
+ * Defines a static function for qsort: the order of *a and *b, two elements of this type, is the
+ * last argument.
+ */
+#define BT_COMPARE(name, type, ...) \
+	static int name(const void *first_element, const void *second_element) \
+	{ \
+		const type *a = first_element; \
+		const type *b = second_element; \
+		return __VA_ARGS__; \
+	}
+
 /** Prefetches the cache line of an address, which need not be valid. */
 #define BT_PREFETCH(address) __builtin_prefetch(address)
 #endif

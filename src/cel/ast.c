@@ -61,17 +61,9 @@ void bt_cel_issue_add(struct bt_cel_issues *issues, uint32_t position, const cha
 	bt_vec_push(&issues->items, issue);
 }
 
-static int compare_issues(const void *left, const void *right)
-{
-	const struct bt_cel_issue *a = left;
-	const struct bt_cel_issue *b = right;
-
-	/* BT_CEL_NOWHERE sorts first, because BT_CEL_NOWHERE + 1 wraps to 0. */
-	if (a->position != b->position) {
-		return a->position + 1 < b->position + 1 ? -1 : 1;
-	}
-	return BT_ORDER(a->order, b->order);
-}
+/* BT_CEL_NOWHERE sorts first, because BT_CEL_NOWHERE + 1 wraps to 0. */
+BT_COMPARE(compare_issues, struct bt_cel_issue,
+	BT_ORDER_BY(BT_ORDER(a->position + 1, b->position + 1), BT_ORDER(a->order, b->order)))
 
 /** A place in the source. Issues are sorted, so one pass over the source finds all places. */
 struct place {

@@ -398,16 +398,9 @@ static struct bt_time last_of(const struct bt_core_event *event)
 	return event->metadata.creation_timestamp;
 }
 
-static int compare_events(const void *a, const void *b)
-{
-	const struct bt_live_event *first = a;
-	const struct bt_live_event *second = b;
-	int order = bt_time_compare(&first->last, &second->last);
-	if (order == 0) {
-		order = bt_str_compare(first->reason, second->reason);
-	}
-	return order != 0 ? order : bt_str_compare(first->message, second->message);
-}
+BT_COMPARE(compare_events, struct bt_live_event,
+	BT_ORDER_BY(bt_time_compare(&a->last, &b->last), bt_str_compare(a->reason, b->reason),
+		bt_str_compare(a->message, b->message)))
 
 int bt_live_pod_events(struct bt_live *live, struct bt_str namespace_, struct bt_str name,
 	struct bt_str uid, struct bt_live_events *out_events, struct berth_error *err)

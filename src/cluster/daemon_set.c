@@ -433,18 +433,10 @@ static void finish(void *data)
 
 /* --- sync of one DaemonSet --- */
 
-static int compare_pods(const void *left, const void *right)
-{
-	const struct bt_daemon_pod *a = left;
-	const struct bt_daemon_pod *b = right;
-	int order = BT_ORDER(a->place, b->place);
-
-	if (order == 0) {
-		order = (a->record->created_seconds > b->record->created_seconds) -
-			(a->record->created_seconds < b->record->created_seconds);
-	}
-	return order != 0 ? order : bt_str_compare(a->record->key, b->record->key);
-}
+BT_COMPARE(compare_pods, struct bt_daemon_pod,
+	BT_ORDER_BY(BT_ORDER(a->place, b->place),
+		BT_ORDER(a->record->created_seconds, b->record->created_seconds),
+		bt_str_compare(a->record->key, b->record->key)))
 
 static void evaluate_node(struct bt_daemon_pass *pass, const struct bt_daemon_node *node,
 	struct bt_daemon_place *place)

@@ -463,16 +463,9 @@ static void find_new_set(struct rollout *rollout, bool create)
 	}
 }
 
-static int compare_revisions(const void *left, const void *right)
-{
-	const struct rollout_set *const *a = left;
-	const struct rollout_set *const *b = right;
-
-	if ((*a)->revision != (*b)->revision) {
-		return (*a)->revision < (*b)->revision ? -1 : 1;
-	}
-	return bt_str_compare((*a)->order.name, (*b)->order.name);
-}
+BT_COMPARE(compare_revisions, struct rollout_set *const,
+	BT_ORDER_BY(BT_ORDER((*a)->revision, (*b)->revision),
+		bt_str_compare((*a)->order.name, (*b)->order.name)))
 
 static void clean_up(struct rollout *rollout)
 {

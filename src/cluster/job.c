@@ -102,13 +102,7 @@ static int64_t job_index_of(const struct bt_job_pass *pass, const struct bt_inde
 }
 
 /** Compares the first members of struct index_range or struct index_failures. */
-static int compare_indexes(const void *left, const void *right)
-{
-	const int64_t *a = left;
-	const int64_t *b = right;
-
-	return (*a > *b) - (*a < *b);
-}
+BT_COMPARE(compare_indexes, int64_t, BT_ORDER(*a, *b))
 
 /** Makes a set from ranges, which are sorted and joined in place. */
 static struct indexes join_ranges(struct index_range *ranges, uint32_t count)

@@ -276,16 +276,8 @@ static int compare_in_queue(const struct bt_pod *first, const struct bt_pod *sec
 	return bt_time_compare(first_time, second_time);
 }
 
-static int compare_pods(const void *a, const void *b)
-{
-	const struct bt_simulated_pod *first = a;
-	const struct bt_simulated_pod *second = b;
-	int order = compare_in_queue(first->pod, second->pod);
-	if (order != 0) {
-		return order;
-	}
-	return first->sequence < second->sequence ? -1 : 1;
-}
+BT_COMPARE(compare_pods, struct bt_simulated_pod,
+	BT_ORDER_BY(compare_in_queue(a->pod, b->pod), a->sequence < b->sequence ? -1 : 1))
 
 uint32_t bt_simulation_position(const struct bt_simulation *simulation, const struct bt_pod *pod)
 {

@@ -69,12 +69,7 @@ static bool is_member_name(struct bt_str set_name, struct bt_str pod_name)
 	return ordinal_of(set_name, pod_name) >= 0;
 }
 
-static int compare_members(const void *left, const void *right)
-{
-	const struct member *a = left;
-	const struct member *b = right;
-	return BT_ORDER(a->ordinal, b->ordinal);
-}
+BT_COMPARE(compare_members, struct member, BT_ORDER(a->ordinal, b->ordinal))
 
 /* --- making a pod --- */
 

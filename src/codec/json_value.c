@@ -297,14 +297,9 @@ struct bt_str bt_json_find_str(const struct bt_json_value *value, const char *na
 							      : (struct bt_str){NULL, 0};
 }
 
-static int compare_members(const void *a, const void *b)
-{
-	const struct bt_json_member *x = *(const struct bt_json_member *const *)a;
-	const struct bt_json_member *y = *(const struct bt_json_member *const *)b;
-	int order = bt_str_compare(x->name, y->name);
-	/* equal names: keep source order (both point into one array) */
-	return order != 0 ? order : BT_ORDER(x, y);
-}
+/* equal names: keep source order (both point into one array) */
+BT_COMPARE(compare_members, struct bt_json_member *const,
+	BT_ORDER_BY(bt_str_compare((*a)->name, (*b)->name), BT_ORDER(*a, *b)))
 
 /**
  * Returns an array with the last member of each name, sorted by name. *out_count is the number of

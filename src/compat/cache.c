@@ -118,17 +118,10 @@ static void departed_put(
 	bt_map_insert(&table->index, bt_str_hash(uid), place);
 }
 
-static int compare_pods(const void *left, const void *right)
-{
-	const struct bt_object_meta *a = &(*(const struct bt_pod *const *)left)->metadata;
-	const struct bt_object_meta *b = &(*(const struct bt_pod *const *)right)->metadata;
-	int order = bt_str_compare(a->namespace_, b->namespace_);
-
-	if (order == 0) {
-		order = bt_str_compare(a->name, b->name);
-	}
-	return order != 0 ? order : bt_str_compare(a->uid, b->uid);
-}
+BT_COMPARE(compare_pods, struct bt_pod *const,
+	BT_ORDER_BY(bt_str_compare((*a)->metadata.namespace_, (*b)->metadata.namespace_),
+		bt_str_compare((*a)->metadata.name, (*b)->metadata.name),
+		bt_str_compare((*a)->metadata.uid, (*b)->metadata.uid)))
 
 const struct berth_pod *const *berth_cache_list(const struct berth_cache *cache,
 	const struct berth_label_selector *selector, struct berth_arena *arena, uint32_t *out_count)

@@ -511,10 +511,7 @@ struct gate_line {
 	bool value;
 };
 
-static int compare_gates(const void *a, const void *b)
-{
-	return strcmp(((const struct gate_line *)a)->name, ((const struct gate_line *)b)->name);
-}
+BT_COMPARE(compare_gates, struct gate_line, strcmp(a->name, b->name))
 
 /** Append the alpha and beta gates, sorted by name. */
 static void write_gates(struct bt_strbuf *out)

@@ -211,17 +211,9 @@ void bt_process_metrics_register(struct bt_metrics *metrics, int64_t started_ns,
 #define REQUEST_NAME "kube_pod_resource_request"
 
 /** Order by namespace, node and name, as the labels are written. */
-static int compare_pods(const void *a, const void *b)
-{
-	const struct bt_pod_sample_texts *one = a;
-	const struct bt_pod_sample_texts *other = b;
-	int order = bt_str_compare(one->namespace_, other->namespace_);
-
-	if (order == 0) {
-		order = bt_str_compare(one->node_name, other->node_name);
-	}
-	return order != 0 ? order : bt_str_compare(one->name, other->name);
-}
+BT_COMPARE(compare_pods, struct bt_pod_sample_texts,
+	BT_ORDER_BY(bt_str_compare(a->namespace_, b->namespace_),
+		bt_str_compare(a->node_name, b->node_name), bt_str_compare(a->name, b->name)))
 
 static const char *unit_of(struct bt_str resource)
 {

@@ -145,13 +145,8 @@ static void write_cbor_bytes(struct bt_str text, struct bt_strbuf *out)
 }
 
 /** Compare names by their encoded bytes, which begin with the length. */
-static int compare_names(const void *a, const void *b)
-{
-	struct bt_str left = ((const struct bt_json_member *)a)->name;
-	struct bt_str right = ((const struct bt_json_member *)b)->name;
-	return left.length != right.length ? (left.length < right.length ? -1 : 1)
-					   : bt_str_compare(left, right);
-}
+BT_COMPARE(compare_names, struct bt_json_member,
+	BT_ORDER_BY(BT_ORDER(a->name.length, b->name.length), bt_str_compare(a->name, b->name)))
 
 /** Write a document of begin_document, which has no floating point numbers. Sorts its members. */
 static void write_cbor(struct bt_json_value *value, struct bt_strbuf *out)

@@ -7,22 +7,10 @@
 
 /* Shared counters of a pool and the amounts still available. Spec: 12 section 9.8. */
 
-static int compare_counters(const void *a, const void *b)
-{
-	const struct bt_pool_counter *left = a;
-	const struct bt_pool_counter *right = b;
-	int order = bt_str_compare(left->set, right->set);
+BT_COMPARE(compare_counters, struct bt_pool_counter,
+	BT_ORDER_BY(bt_str_compare(a->set, b->set), bt_str_compare(a->name, b->name)))
 
-	return order != 0 ? order : bt_str_compare(left->name, right->name);
-}
-
-static int compare_consumers(const void *a, const void *b)
-{
-	uint32_t left = ((const struct bt_counter_consumer *)a)->row;
-	uint32_t right = ((const struct bt_counter_consumer *)b)->row;
-
-	return BT_ORDER(left, right);
-}
+BT_COMPARE(compare_consumers, struct bt_counter_consumer, BT_ORDER(a->row, b->row))
 
 static bool has_set(const struct bt_pool_counters *counters, struct bt_str name)
 {
@@ -364,13 +352,7 @@ static enum bt_pool_state fill_view(struct bt_device_pools *pools, struct bt_poo
 	return BT_POOL_COMPLETE;
 }
 
-static int compare_numbers(const void *a, const void *b)
-{
-	uint32_t left = *(const uint32_t *)a;
-	uint32_t right = *(const uint32_t *)b;
-
-	return BT_ORDER(left, right);
-}
+BT_COMPARE(compare_numbers, uint32_t, BT_ORDER(*a, *b))
 
 /** Sets the state of a new view, and its devices if the view is complete. */
 static void check_view(struct bt_device_pools *pools, struct bt_pool_view *view)

@@ -121,13 +121,7 @@ struct reservations {
 	BT_VEC(struct reservation) list; /* ascending by hash */
 };
 
-static int compare_reservations(const void *a, const void *b)
-{
-	const struct reservation *x = a;
-	const struct reservation *y = b;
-
-	return x->hash < y->hash ? -1 : x->hash > y->hash;
-}
+BT_COMPARE(compare_reservations, struct reservation, BT_ORDER(a->hash, b->hash))
 
 /**
  * Returns the reservations, which are collected once per cycle because they are the same for all

@@ -124,11 +124,7 @@ static int compare_candidates(const struct bt_candidate *x, const struct bt_cand
 	return order;
 }
 
-static int compare_pointers(const void *a, const void *b)
-{
-	return compare_candidates(
-		*(struct bt_candidate *const *)a, *(struct bt_candidate *const *)b);
-}
+BT_COMPARE(compare_pointers, struct bt_candidate *const, compare_candidates(*a, *b))
 
 /** Sorts the candidates that are left in the queue. */
 static void sort_queue(struct bt_explain_search *search)

@@ -60,13 +60,8 @@ static int compare_distances(const struct bt_explained_node *x, const struct bt_
 		BT_ORDER(x->distance, y->distance));
 }
 
-static int compare_nodes(const void *a, const void *b)
-{
-	const struct bt_explained_node *x = *(const struct bt_explained_node *const *)a;
-	const struct bt_explained_node *y = *(const struct bt_explained_node *const *)b;
-
-	return BT_ORDER_BY(compare_distances(x, y), bt_str_compare(x->name, y->name));
-}
+BT_COMPARE(compare_nodes, struct bt_explained_node *const,
+	BT_ORDER_BY(compare_distances(*a, *b), bt_str_compare((*a)->name, (*b)->name)))
 
 struct ranked_group {
 	const struct bt_explained_group *group;

@@ -20,15 +20,10 @@ struct preemption_view {
  * Orders candidates: the selected candidate first, then by PDB violations, number of victims and
  * name.
  */
-static int compare_candidates(const void *a, const void *b)
-{
-	const struct bt_explained_candidate *x = a;
-	const struct bt_explained_candidate *y = b;
-
-	return BT_ORDER_BY(BT_ORDER(y->selected, x->selected),
-		BT_ORDER(x->pdb_violations, y->pdb_violations),
-		BT_ORDER(x->victims.count, y->victims.count), bt_str_compare(x->node, y->node));
-}
+BT_COMPARE(compare_candidates, struct bt_explained_candidate,
+	BT_ORDER_BY(BT_ORDER(b->selected, a->selected),
+		BT_ORDER(a->pdb_violations, b->pdb_violations),
+		BT_ORDER(a->victims.count, b->victims.count), bt_str_compare(a->node, b->node)))
 
 static void add_refusal(struct preemption_view *view, struct bt_str reason, uint32_t node_count)
 {
@@ -57,14 +52,8 @@ static void refuse_by_status(
 }
 
 /** Orders refusals by descending number of nodes, then by text. */
-static int compare_refusals(const void *a, const void *b)
-{
-	const struct bt_explained_refusal *x = a;
-	const struct bt_explained_refusal *y = b;
-
-	return BT_ORDER_BY(
-		BT_ORDER(y->node_count, x->node_count), bt_str_compare(x->reason, y->reason));
-}
+BT_COMPARE(compare_refusals, struct bt_explained_refusal,
+	BT_ORDER_BY(BT_ORDER(b->node_count, a->node_count), bt_str_compare(a->reason, b->reason)))
 
 /**
  * Whether the profile runs DefaultPreemption at PostFilter. If the plugin is enabled only at

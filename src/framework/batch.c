@@ -16,17 +16,8 @@ struct sorted_fragment {
 	uint32_t order;
 };
 
-static int compare_fragments(const void *a, const void *b)
-{
-	const struct sorted_fragment *left = a;
-	const struct sorted_fragment *right = b;
-	int order = bt_str_compare(left->fragment.key, right->fragment.key);
-
-	if (order != 0) {
-		return order;
-	}
-	return BT_ORDER(left->order, right->order);
-}
+BT_COMPARE(compare_fragments, struct sorted_fragment,
+	BT_ORDER_BY(bt_str_compare(a->fragment.key, b->fragment.key), BT_ORDER(a->order, b->order)))
 
 bool bt_sign_pod(const struct bt_framework *framework, const struct bt_pod_info *pod,
 	struct bt_arena *arena, struct bt_strbuf *out, struct bt_status *out_refusal)

@@ -192,11 +192,7 @@ static const struct {
 	[BERTH_ARGS_LIST] = {BT_CONFIG_SCHEMA_LIST, true, sizeof(struct berth_args_list)},
 };
 
-static int compare_fields(const void *a, const void *b)
-{
-	return strcmp(((const struct bt_config_schema_field *)a)->name,
-		((const struct bt_config_schema_field *)b)->name);
-}
+BT_COMPARE(compare_fields, struct bt_config_schema_field, strcmp(a->name, b->name))
 
 static int bad_table(const struct berth_args_schema *schema, struct berth_error *err)
 {

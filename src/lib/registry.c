@@ -182,10 +182,7 @@ int berth_registry_load_plugin(
 	return result;
 }
 
-static int compare_paths(const void *a, const void *b)
-{
-	return strcmp(*(char *const *)a, *(char *const *)b);
-}
+BT_COMPARE(compare_paths, char *const, strcmp(*a, *b))
 
 int berth_registry_load_plugins(
 	struct berth_registry *registry, const char *directory, struct berth_error *err)

@@ -73,13 +73,8 @@ static void take_reason(void *context, struct bt_str reason, uint64_t count)
 	bt_arena_push(list->arena, list, entry);
 }
 
-static int compare_reasons(const void *a, const void *b)
-{
-	const struct bt_capacity_reason *first = a;
-	const struct bt_capacity_reason *second = b;
-	return BT_ORDER_BY(BT_ORDER(second->node_count, first->node_count),
-		bt_str_compare(first->text, second->text));
-}
+BT_COMPARE(compare_reasons, struct bt_capacity_reason,
+	BT_ORDER_BY(BT_ORDER(b->node_count, a->node_count), bt_str_compare(a->text, b->text)))
 
 /** --- members whose copy finds no node --- */
 

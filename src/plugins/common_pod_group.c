@@ -37,11 +37,7 @@ struct scheduled_member {
 	uint32_t pod_id;
 };
 
-static int compare_members(const void *a, const void *b)
-{
-	return bt_str_compare(((const struct scheduled_member *)a)->name,
-		((const struct scheduled_member *)b)->name);
-}
+BT_COMPARE(compare_members, struct scheduled_member, bt_str_compare(a->name, b->name))
 
 /**
  * Find the domain (label value) of the nodes of the scheduled members. *out_found is false if no
@@ -117,17 +113,8 @@ struct domain_node {
 	uint32_t slot;
 };
 
-static int compare_domain_nodes(const void *a, const void *b)
-{
-	const struct domain_node *left = a;
-	const struct domain_node *right = b;
-	int order = bt_str_compare(left->domain, right->domain);
-
-	if (order != 0) {
-		return order;
-	}
-	return BT_ORDER(left->position, right->position);
-}
+BT_COMPARE(compare_domain_nodes, struct domain_node,
+	BT_ORDER_BY(bt_str_compare(a->domain, b->domain), BT_ORDER(a->position, b->position)))
 
 struct bt_status bt_pod_group_topology_placements(const struct bt_state *state, struct bt_str key,
 	struct bt_str group_namespace, struct bt_str group_name, const struct bt_placement *parent,

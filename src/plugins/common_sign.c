@@ -53,23 +53,10 @@ void bt_sign_add(struct bt_sign_fragments *fragments, struct bt_str key, struct 
  * tolerations are written alike. Tolerations that differ only in tolerationSeconds keep their
  * order: equal pods may get different signatures, but different pods never get the same.
  */
-static int compare_tolerations(const void *a, const void *b)
-{
-	const struct bt_toleration *left = *(const struct bt_toleration *const *)a;
-	const struct bt_toleration *right = *(const struct bt_toleration *const *)b;
-	int order = bt_str_compare(left->key, right->key);
-
-	if (order == 0) {
-		order = bt_str_compare(left->value, right->value);
-	}
-	if (order == 0) {
-		order = bt_str_compare(left->effect, right->effect);
-	}
-	if (order == 0) {
-		order = bt_str_compare(left->operator_, right->operator_);
-	}
-	return order;
-}
+BT_COMPARE(compare_tolerations, struct bt_toleration *const,
+	BT_ORDER_BY(bt_str_compare((*a)->key, (*b)->key), bt_str_compare((*a)->value, (*b)->value),
+		bt_str_compare((*a)->effect, (*b)->effect),
+		bt_str_compare((*a)->operator_, (*b)->operator_)))
 
 struct bt_status bt_sign_tolerations(BT_UNUSED struct bt_plugin *plugin,
 	const struct bt_pod_info *pod, struct bt_sign_fragments *fragments)

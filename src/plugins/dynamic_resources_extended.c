@@ -260,11 +260,7 @@ static int64_t borrow_devices(
 	return sum;
 }
 
-static int compare_requests(const void *a, const void *b)
-{
-	return bt_str_compare(((const struct bt_device_request *)a)->name,
-		((const struct bt_device_request *)b)->name);
-}
+BT_COMPARE(compare_requests, struct bt_device_request, bt_str_compare(a->name, b->name))
 
 static const struct bt_extended_node_claim *make_node_claim(
 	const struct bt_extended_resources *extended, const bool *by_devices,

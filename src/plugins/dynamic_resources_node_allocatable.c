@@ -218,13 +218,8 @@ static struct bt_status add_status(
 	return BT_STATUS_OK;
 }
 
-static int compare_statuses(const void *a, const void *b)
-{
-	const struct bt_node_allocatable_claim_status *left = a;
-	const struct bt_node_allocatable_claim_status *right = b;
-
-	return bt_str_compare(left->resource_claim_name, right->resource_claim_name);
-}
+BT_COMPARE(compare_statuses, struct bt_node_allocatable_claim_status,
+	bt_str_compare(a->resource_claim_name, b->resource_claim_name))
 
 static void set_statuses(struct bt_pod_status *status, const struct bt_node_allocatable *demand)
 {

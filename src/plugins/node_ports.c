@@ -60,13 +60,7 @@ static bool filter_column(BT_UNUSED struct bt_plugin *plugin, const void *data,
 	return true;
 }
 
-static int compare_ports(const void *a, const void *b)
-{
-	int32_t left = *(const int32_t *)a;
-	int32_t right = *(const int32_t *)b;
-
-	return BT_ORDER(left, right);
-}
+BT_COMPARE(compare_ports, int32_t, BT_ORDER(*a, *b))
 
 /*
  * Upstream quirk, spec 05 section 3.13: ports of all init containers are signed, without

@@ -21,16 +21,8 @@ static uint64_t key_hash(struct bt_str namespace_, struct bt_str key, struct bt_
 		bt_hash_u64(bt_str_hash(value), bt_str_hash(key)), bt_str_hash(namespace_));
 }
 
-static int compare_keys(const void *a, const void *b)
-{
-	const struct bt_budget_key *left = a;
-	const struct bt_budget_key *right = b;
-
-	if (left->hash != right->hash) {
-		return left->hash < right->hash ? -1 : 1;
-	}
-	return left->budget < right->budget ? -1 : left->budget > right->budget;
-}
+BT_COMPARE(compare_keys, struct bt_budget_key,
+	BT_ORDER_BY(BT_ORDER(a->hash, b->hash), BT_ORDER(a->budget, b->budget)))
 
 /**
  * Add a budget, unless its selector is absent, empty or invalid. Upstream quirk, spec 08 section
@@ -119,13 +111,8 @@ void bt_budgets_refresh(struct bt_budgets *budgets, struct bt_state *state)
 	sort_keys(budgets);
 }
 
-static int compare_objects(const void *a, const void *b)
-{
-	const struct bt_pod_disruption_budget *const *left = a;
-	const struct bt_pod_disruption_budget *const *right = b;
-
-	return bt_str_compare((*left)->metadata.namespace_, (*right)->metadata.namespace_);
-}
+BT_COMPARE(compare_objects, struct bt_pod_disruption_budget *const,
+	bt_str_compare((*a)->metadata.namespace_, (*b)->metadata.namespace_))
 
 void bt_budgets_load(struct bt_budgets *budgets,
 	const struct bt_pod_disruption_budget *const *objects, uint32_t count)

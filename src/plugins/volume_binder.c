@@ -549,19 +549,10 @@ int bt_volume_affinity_for_node(const struct bt_persistent_volume *volume,
 	return 0;
 }
 
-static int compare_class_volumes(const void *a, const void *b)
-{
-	const struct bt_class_volume *left = a;
-	const struct bt_class_volume *right = b;
-	int order = bt_str_compare(left->class_name, right->class_name);
-
-	if (order == 0) {
-		order = bt_quantity_compare(left->capacity, right->capacity);
-	}
-	return order != 0
-		? order
-		: bt_str_compare(left->stored->metadata.name, right->stored->metadata.name);
-}
+BT_COMPARE(compare_class_volumes, struct bt_class_volume,
+	BT_ORDER_BY(bt_str_compare(a->class_name, b->class_name),
+		bt_quantity_compare(a->capacity, b->capacity),
+		bt_str_compare(a->stored->metadata.name, b->stored->metadata.name)))
 
 /**
  * Returns the index of the first volume whose class is class_name or sorts after class_name. If

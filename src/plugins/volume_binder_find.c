@@ -101,14 +101,9 @@ static int compare_claims(const void *a, const void *b)
 }
 
 /** Orders claims by requested size. Comparing positions makes the sort stable. */
-static int compare_requests(const void *a, const void *b)
-{
-	const struct claim_place *left = a;
-	const struct claim_place *right = b;
-	int order = bt_quantity_compare(request_of(left->claim), request_of(right->claim));
-
-	return order != 0 ? order : compare_positions(left, right);
-}
+BT_COMPARE(compare_requests, struct claim_place,
+	BT_ORDER_BY(bt_quantity_compare(request_of(a->claim), request_of(b->claim)),
+		compare_positions(a, b)))
 
 static struct claim_place *sorted_places(const struct bt_persistent_volume_claim *const *claims,
 	uint32_t count, int (*compare)(const void *a, const void *b), struct bt_arena *arena)
@@ -157,11 +152,8 @@ static bool is_compatible(
 		volume->metadata.deletion_timestamp == NULL;
 }
 
-static int compare_by_name(const void *a, const void *b)
-{
-	return bt_str_compare(((const struct match_candidate *)a)->volume->metadata.name,
-		((const struct match_candidate *)b)->volume->metadata.name);
-}
+BT_COMPARE(compare_by_name, struct match_candidate,
+	bt_str_compare(a->volume->metadata.name, b->volume->metadata.name))
 
 static int prepare_match(struct bt_real_binder *binder, struct claim_match *match,
 	struct bt_arena *arena, struct berth_error *err)

@@ -514,13 +514,7 @@ static bool gate_listens(const struct move_pass *pass, const struct bt_queue_cla
 	return false;
 }
 
-static int compare_arrivals(const void *a, const void *b)
-{
-	uint64_t left = ((const struct bt_queue_departure *)a)->sequence;
-	uint64_t right = ((const struct bt_queue_departure *)b)->sequence;
-
-	return BT_ORDER(left, right);
-}
+BT_COMPARE(compare_arrivals, struct bt_queue_departure, BT_ORDER(a->sequence, b->sequence))
 
 void bt_queue_sort_departures(struct bt_queue *queue)
 {

@@ -112,13 +112,8 @@ static int choose_time(struct manifests_import *manifests, const struct bt_pod *
 	return 0;
 }
 
-static int compare_arrivals(const void *a, const void *b)
-{
-	const struct arrival *first = a;
-	const struct arrival *second = b;
-	return BT_ORDER_BY(BT_ORDER(first->time_ns, second->time_ns),
-		BT_ORDER(first->sequence, second->sequence));
-}
+BT_COMPARE(compare_arrivals, struct arrival,
+	BT_ORDER_BY(BT_ORDER(a->time_ns, b->time_ns), BT_ORDER(a->sequence, b->sequence)))
 
 /** --- objects and pods --- */
 

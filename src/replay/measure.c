@@ -292,13 +292,9 @@ static void add_amount(struct typical *typical, uint32_t column, int64_t amount)
 	}
 }
 
-static int compare_requests(const void *a, const void *b)
-{
-	const struct bt_measured_request *first = *(const struct bt_measured_request *const *)a;
-	const struct bt_measured_request *second = *(const struct bt_measured_request *const *)b;
-	/* The request that was seen first comes first. */
-	return BT_ORDER_BY(BT_ORDER(second->count, first->count), BT_ORDER(first, second));
-}
+/* The request that was seen first comes first. */
+BT_COMPARE(compare_requests, struct bt_measured_request *const,
+	BT_ORDER_BY(BT_ORDER((*b)->count, (*a)->count), BT_ORDER(*a, *b)))
 
 static uint32_t find_typical(const struct bt_measure *measure, const struct bt_node_table *nodes,
 	struct typical typical[BT_MEASURE_TYPICAL_MAX])
@@ -498,19 +494,10 @@ struct bt_replay_sink bt_measure_sink(struct bt_measure *measure)
 		.sampled = take_sample};
 }
 
-static int compare_priorities(const void *a, const void *b)
-{
-	const struct bt_measured_group *first = *(struct bt_measured_group *const *)a;
-	const struct bt_measured_group *second = *(struct bt_measured_group *const *)b;
-	return BT_ORDER(second->priority, first->priority);
-}
+BT_COMPARE(compare_priorities, struct bt_measured_group *const,
+	BT_ORDER((*b)->priority, (*a)->priority))
 
-static int compare_owners(const void *a, const void *b)
-{
-	const struct bt_measured_group *first = *(struct bt_measured_group *const *)a;
-	const struct bt_measured_group *second = *(struct bt_measured_group *const *)b;
-	return bt_str_compare(first->name, second->name);
-}
+BT_COMPARE(compare_owners, struct bt_measured_group *const, bt_str_compare((*a)->name, (*b)->name))
 
 void bt_measure_end(struct bt_measure *measure)
 {

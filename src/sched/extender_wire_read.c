@@ -268,13 +268,7 @@ static int read_part(struct extender_answer *answer, const struct part *part, vo
 	}
 }
 
-static int compare_addresses(const void *a, const void *b)
-{
-	const char *first = *(const char *const *)a;
-	const char *second = *(const char *const *)b;
-
-	return BT_ORDER(first, second);
-}
+BT_COMPARE(compare_addresses, char *const, BT_ORDER(*a, *b))
 
 static int compare_keys(const void *a, const void *b)
 {

@@ -145,12 +145,7 @@ static struct bt_status evaluate_nominated(
 	return nominated->status;
 }
 
-static int by_distance(const void *a, const void *b)
-{
-	const struct bt_cycle_nominated *left = a;
-	const struct bt_cycle_nominated *right = b;
-	return left->distance < right->distance ? -1 : left->distance > right->distance;
-}
+BT_COMPARE(by_distance, struct bt_cycle_nominated, BT_ORDER(a->distance, b->distance))
 
 /** Whether outcomes depend only on the pod's shape, the node and the node's nominated pods. */
 static bool has_pure_filters(const struct bt_cycle_run *run)

@@ -967,18 +967,10 @@ struct member_order {
 	uint32_t index; /* keeps equal members in order */
 };
 
-static int compare_members(const void *a, const void *b)
-{
-	const struct member_order *left = a;
-	const struct member_order *right = b;
-	if (left->entry->pod.priority != right->entry->pod.priority) {
-		return left->entry->pod.priority > right->entry->pod.priority ? -1 : 1;
-	}
-	if (left->entry->initial_attempt_ns != right->entry->initial_attempt_ns) {
-		return left->entry->initial_attempt_ns < right->entry->initial_attempt_ns ? -1 : 1;
-	}
-	return BT_ORDER(left->index, right->index);
-}
+BT_COMPARE(compare_members, struct member_order,
+	BT_ORDER_BY(BT_ORDER(b->entry->pod.priority, a->entry->pod.priority),
+		BT_ORDER(a->entry->initial_attempt_ns, b->entry->initial_attempt_ns),
+		BT_ORDER(a->index, b->index)))
 
 /** Sort by priority, then by time of the first entry into the active queue. */
 static void sort_members(struct bt_group_cycle *cycle)

@@ -56,22 +56,10 @@ static struct managers *read_managers(struct bt_arena *arena, const struct bt_js
 	return managers;
 }
 
-static int compare_managers(const void *a, const void *b)
-{
-	const struct manager *left = a;
-	const struct manager *right = b;
-	int order = bt_str_compare(left->operation, right->operation);
-	if (order == 0) {
-		order = bt_str_compare(left->time, right->time);
-	}
-	if (order == 0) {
-		order = bt_str_compare(left->name, right->name);
-	}
-	if (order == 0) {
-		order = bt_str_compare(left->api_version, right->api_version);
-	}
-	return order != 0 ? order : bt_str_compare(left->subresource, right->subresource);
-}
+BT_COMPARE(compare_managers, struct manager,
+	BT_ORDER_BY(bt_str_compare(a->operation, b->operation), bt_str_compare(a->time, b->time),
+		bt_str_compare(a->name, b->name), bt_str_compare(a->api_version, b->api_version),
+		bt_str_compare(a->subresource, b->subresource)))
 
 /**
  * Sorts the entries and writes them to the object; removes managedFields if there are no entries.

@@ -4,15 +4,8 @@
 
 #include <stdlib.h>
 
-static int compare_sets(const void *a, const void *b)
-{
-	const struct bt_field_set *left = *(const struct bt_field_set *const *)a;
-	const struct bt_field_set *right = *(const struct bt_field_set *const *)b;
-	if (left->kind != right->kind) {
-		return left->kind < right->kind ? -1 : 1;
-	}
-	return bt_str_compare(left->text, right->text);
-}
+BT_COMPARE(compare_sets, struct bt_field_set *const,
+	BT_ORDER_BY(BT_ORDER((*a)->kind, (*b)->kind), bt_str_compare((*a)->text, (*b)->text)))
 
 struct bt_field_set *bt_field_set_new(
 	struct bt_arena *arena, char kind, struct bt_str text, uint32_t room)

@@ -101,16 +101,8 @@ enum bt_field_shape bt_field_list_texts(struct bt_arena *arena, const struct bt_
 	return shape;
 }
 
-static int compare_children(const void *a, const void *b)
-{
-	const struct bt_field_child *left = a;
-	const struct bt_field_child *right = b;
-	int order = bt_str_compare(left->text, right->text);
-	if (order != 0) {
-		return order;
-	}
-	return BT_ORDER(left->position, right->position);
-}
+BT_COMPARE(compare_children, struct bt_field_child,
+	BT_ORDER_BY(bt_str_compare(a->text, b->text), BT_ORDER(a->position, b->position)))
 
 enum bt_field_shape bt_field_children(struct bt_arena *arena, const struct bt_spot *spot,
 	const struct bt_json_value *value, struct bt_field_children *out_children)

@@ -30,15 +30,8 @@ struct positions {
 	uint32_t merged; /* index in the merged list */
 };
 
-static int compare_names(const void *a, const void *b)
-{
-	const struct positions *left = a;
-	const struct positions *right = b;
-	if (left->name != right->name) {
-		return left->name < right->name ? -1 : 1;
-	}
-	return BT_ORDER(left->merged, right->merged);
-}
+BT_COMPARE(compare_names, struct positions,
+	BT_ORDER_BY(BT_ORDER(a->name, b->name), BT_ORDER(a->merged, b->merged)))
 
 void bt_list_order(const struct bt_keyed_list *merged, const struct bt_str *names,
 	uint32_t name_count, const struct bt_str *server_keys, uint32_t server_count,

@@ -86,11 +86,7 @@ static void add_value(struct scan *scan, struct bt_str text)
 	}
 }
 
-static int compare_texts(const void *a, const void *b)
-{
-	return bt_str_compare((*(struct bt_json_value *const *)a)->text,
-		(*(struct bt_json_value *const *)b)->text);
-}
+BT_COMPARE(compare_texts, struct bt_json_value *const, bt_str_compare((*a)->text, (*b)->text))
 
 /** Appends `"a", "b"`. */
 static void append_list(struct bt_strbuf *out, const struct bt_json_value *list, bool quoted)

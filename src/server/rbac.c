@@ -328,16 +328,9 @@ static void add_matches(const struct bt_rbac *rbac, struct bt_str namespace_, bo
 	}
 }
 
-static int compare_matches(const void *left, const void *right)
-{
-	const struct match *a = left;
-	const struct match *b = right;
-	if (a->binding->kind != b->binding->kind) {
-		return a->binding->kind < b->binding->kind ? -1 : 1;
-	}
-	int order = bt_str_compare(a->binding->key, b->binding->key);
-	return order != 0 ? order : BT_ORDER(a->subject, b->subject);
-}
+BT_COMPARE(compare_matches, struct match,
+	BT_ORDER_BY(BT_ORDER(a->binding->kind, b->binding->kind),
+		bt_str_compare(a->binding->key, b->binding->key), BT_ORDER(a->subject, b->subject)))
 
 /**
  * Finds the bindings of the user and its groups, cluster-wide and in the namespace. `sorted` true:

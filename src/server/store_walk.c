@@ -265,14 +265,9 @@ struct walk_position {
 	uint64_t undone_rv;
 };
 
-static int compare_undo(const void *a, const void *b)
-{
-	const struct undo *left = a;
-	const struct undo *right = b;
-	int order = bt_str_compare(bt_stored_key(left->named), bt_stored_key(right->named));
-
-	return order != 0 ? order : BT_ORDER(left->rv, right->rv);
-}
+BT_COMPARE(compare_undo, struct undo,
+	BT_ORDER_BY(bt_str_compare(bt_stored_key(a->named), bt_stored_key(b->named)),
+		BT_ORDER(a->rv, b->rv)))
 
 /** Adds the changes after undone_rv to `undone`. */
 static void add_new_changes(struct bt_store_walk *walk, struct walk_position *position)

@@ -29,13 +29,7 @@ const struct bt_label_column *bt_state_label_column(struct bt_state *state, stru
 		: NULL;
 }
 
-static int compare_symbols(const void *a, const void *b)
-{
-	uint32_t x = ((const bt_sym *)a)->id;
-	uint32_t y = ((const bt_sym *)b)->id;
-
-	return BT_ORDER(x, y);
-}
+BT_COMPARE(compare_symbols, bt_sym, BT_ORDER(a->id, b->id))
 
 static struct bt_domain_counter *create_counter(struct bt_state *state,
 	struct bt_domain_counters *counters, const struct bt_counter_spec *spec,

@@ -188,13 +188,8 @@ struct sort_entry {
 	uint32_t id;
 };
 
-static int compare_entries(const void *a, const void *b)
-{
-	const struct sort_entry *left = a;
-	const struct sort_entry *right = b;
-	int order = bt_str_compare(left->namespace_, right->namespace_);
-	return order != 0 ? order : bt_str_compare(left->name, right->name);
-}
+BT_COMPARE(compare_entries, struct sort_entry,
+	BT_ORDER_BY(bt_str_compare(a->namespace_, b->namespace_), bt_str_compare(a->name, b->name)))
 
 const void *bt_object_store_next(struct bt_object_store *store, enum bt_kind kind,
 	struct bt_str namespace_, uint32_t *cursor)

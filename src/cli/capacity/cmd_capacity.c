@@ -128,13 +128,8 @@ struct share {
 };
 
 /** Most copies first, then by name. */
-static int compare_shares(const void *a, const void *b)
-{
-	const struct share *first = a;
-	const struct share *second = b;
-	return BT_ORDER_BY(
-		BT_ORDER(second->copies, first->copies), BT_ORDER(first->node, second->node));
-}
+BT_COMPARE(compare_shares, struct share,
+	BT_ORDER_BY(BT_ORDER(b->copies, a->copies), BT_ORDER(a->node, b->node)))
 
 static void write_distribution(const struct bt_capacity_answer *answer,
 	const struct bt_capacity_member *member, bool wide, struct bt_strbuf *out)

@@ -119,15 +119,11 @@ static uint32_t staying_count(const struct group *group)
 	return group->count - group->fit_count;
 }
 
-static int compare_groups(const void *left, const void *right)
-{
-	const struct group *a = left;
-	const struct group *b = right;
-	return BT_ORDER_BY(BT_ORDER(staying_count(b), staying_count(a)),
-		BT_ORDER(b->count, a->count), bt_str_compare(a->namespace_, b->namespace_),
+BT_COMPARE(compare_groups, struct group,
+	BT_ORDER_BY(BT_ORDER(staying_count(b), staying_count(a)), BT_ORDER(b->count, a->count),
+		bt_str_compare(a->namespace_, b->namespace_),
 		bt_str_compare(a->owner.name, b->owner.name),
-		bt_str_compare(a->first->metadata.name, b->first->metadata.name));
-}
+		bt_str_compare(a->first->metadata.name, b->first->metadata.name)))
 
 /** --- reasons --- */
 

@@ -103,12 +103,8 @@ static void append_shortages(struct bt_strbuf *out, const struct bt_explained_gr
 	bt_strbuf_append_c(out, " left");
 }
 
-static int compare_sizes(const void *a, const void *b)
-{
-	const struct bt_explained_group *x = *(const struct bt_explained_group *const *)a;
-	const struct bt_explained_group *y = *(const struct bt_explained_group *const *)b;
-	return BT_ORDER_BY(BT_ORDER(y->nodes.count, x->nodes.count), BT_ORDER(x, y));
-}
+BT_COMPARE(compare_sizes, struct bt_explained_group *const,
+	BT_ORDER_BY(BT_ORDER((*b)->nodes.count, (*a)->nodes.count), BT_ORDER(*a, *b)))
 
 /** --- the sentence --- */
 

@@ -361,13 +361,9 @@ struct ranking {
 	uint32_t column_count;
 };
 
-static int compare_fits(const void *a, const void *b)
-{
-	const struct bt_explained_node *first = *(const struct bt_explained_node *const *)a;
-	const struct bt_explained_node *second = *(const struct bt_explained_node *const *)b;
-	return BT_ORDER_BY(BT_ORDER(second->total_score, first->total_score),
-		bt_str_compare(first->name, second->name));
-}
+BT_COMPARE(compare_fits, struct bt_explained_node *const,
+	BT_ORDER_BY(BT_ORDER((*b)->total_score, (*a)->total_score),
+		bt_str_compare((*a)->name, (*b)->name)))
 
 static bool is_equal_everywhere(const struct ranking *ranking, uint32_t column)
 {

@@ -44,12 +44,8 @@ static void write_resources(const struct bt_history *history, struct bt_json_wri
 
 /** --- nodes --- */
 
-static int compare_names(const void *a, const void *b)
-{
-	const struct bt_version *const *first = a;
-	const struct bt_version *const *second = b;
-	return bt_str_compare(bt_object_name((*first)->object), bt_object_name((*second)->object));
-}
+BT_COMPARE(compare_names, struct bt_version *const,
+	bt_str_compare(bt_object_name((*a)->object), bt_object_name((*b)->object)))
 
 /** Writes the version of a node. */
 static void write_node(const struct bt_history *history, struct bt_json_writer *json,
@@ -303,13 +299,8 @@ static void write_sums(const struct samples *samples, struct bt_json_writer *jso
 }
 
 /** Orders waits by step, then by waiting time. */
-static int compare_waits(const void *a, const void *b)
-{
-	const struct wait *first = a;
-	const struct wait *second = b;
-	return BT_ORDER_BY(
-		BT_ORDER(first->step, second->step), BT_ORDER(first->seconds, second->seconds));
-}
+BT_COMPARE(compare_waits, struct wait,
+	BT_ORDER_BY(BT_ORDER(a->step, b->step), BT_ORDER(a->seconds, b->seconds)))
 
 /** Write for each step the quantile of the waits of pods bound in it; null: no pod was bound. */
 static void write_waits(

@@ -582,14 +582,10 @@ static int try_all(struct losing *losing, struct berth_error *err)
 /** --- the report --- */
 
 /** Orders the worse loss first. */
-static int compare_losses(const void *left, const void *right)
-{
-	const struct loss *a = left;
-	const struct loss *b = right;
-	return BT_ORDER_BY(BT_ORDER(b->pending + b->lost, a->pending + a->lost),
+BT_COMPARE(compare_losses, struct loss,
+	BT_ORDER_BY(BT_ORDER(b->pending + b->lost, a->pending + a->lost),
 		BT_ORDER(b->pending, a->pending), BT_ORDER(b->preempted, a->preempted),
-		BT_ORDER(b->left, a->left), bt_str_compare(a->name, b->name));
-}
+		BT_ORDER(b->left, a->left), bt_str_compare(a->name, b->name)))
 
 static uint32_t count_harmful(const struct losing *losing)
 {
