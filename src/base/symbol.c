@@ -15,10 +15,7 @@ void bt_symbol_table_init(struct bt_symbol_table *table)
 
 void bt_symbol_table_finish(struct bt_symbol_table *table)
 {
-	for (uint32_t i = 0; i < table->entries.count; i++) {
-		bt_free(table->entries.items[i].text);
-	}
-	bt_vec_finish(&table->entries);
+	bt_vec_finish_each(&table->entries, bt_free(each->text));
 	bt_vec_finish(&table->free_ids);
 	bt_map_finish(&table->map);
 	table->text_bytes = 0;

@@ -123,4 +123,13 @@ uint32_t bt_vec_grown_capacity(uint32_t capacity, uint64_t needed);
 		(vec)->count = 0; \
 		(vec)->capacity = 0; \
 	} while (0)
+/** Finishes the vector after the call, in which `each` points to an element, for all elements. */
+#define bt_vec_finish_each(vec, call) \
+	do { \
+		for (uint32_t index_ = 0; index_ < (vec)->count; index_++) { \
+			BT_TYPEOF(*(vec)->items) *each = &(vec)->items[index_]; \
+			call; \
+		} \
+		bt_vec_finish(vec); \
+	} while (0)
 #endif

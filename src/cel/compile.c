@@ -464,10 +464,7 @@ void bt_cel_program_destroy(struct bt_cel_program *program)
 	if (program == NULL) {
 		return;
 	}
-	for (uint32_t i = 0; i < program->regexes.count; i++) {
-		bt_cel_regex_destroy(program->regexes.items[i]);
-	}
-	bt_vec_finish(&program->regexes);
+	bt_vec_finish_each(&program->regexes, bt_cel_regex_destroy(*each));
 	bt_arena_finish(&program->arena);
 	bt_free(program);
 }

@@ -12,10 +12,7 @@
 
 static void release_unpacked(struct bt_reflector_store *store)
 {
-	for (uint32_t i = 0; i < store->unpacked.count; i++) {
-		bt_object_release(store->unpacked.items[i]);
-	}
-	bt_vec_finish(&store->unpacked);
+	bt_vec_finish_each(&store->unpacked, bt_object_release(*each));
 }
 
 void bt_reflector_store_finish(struct bt_reflector_store *store)

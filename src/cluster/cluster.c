@@ -361,10 +361,7 @@ void bt_cluster_destroy(struct bt_cluster *cluster)
 	if (cluster->writes.api != NULL) {
 		bt_cluster_writes_finish(&cluster->writes);
 	}
-	for (uint32_t i = 0; i < cluster->changes.count; i++) {
-		release_change(&cluster->changes.items[i]);
-	}
-	bt_vec_finish(&cluster->changes);
+	bt_vec_finish_each(&cluster->changes, release_change(each));
 	bt_pod_commons_finish(&cluster->commons);
 	bt_vec_finish(&cluster->kinds);
 	bt_config_unref(cluster->options.config);

@@ -424,10 +424,7 @@ static void finish(void *data)
 {
 	struct bt_daemon_sets *self = data;
 
-	for (uint32_t i = 0; i < self->nodes.count; i++) {
-		bt_arena_finish(&self->nodes.items[i].arena);
-	}
-	bt_vec_finish(&self->nodes);
+	bt_vec_finish_each(&self->nodes, bt_arena_finish(&each->arena));
 	bt_vec_finish(&self->order);
 }
 

@@ -18,10 +18,7 @@ static struct bt_str group_of(const struct bt_groups *groups, uint32_t entry)
 
 void bt_groups_finish(struct bt_groups *groups)
 {
-	for (uint32_t i = 0; i < groups->entries.count; i++) {
-		bt_free(groups->entries.items[i].key);
-	}
-	bt_vec_finish(&groups->entries);
+	bt_vec_finish_each(&groups->entries, bt_free(each->key));
 	bt_vec_finish(&groups->free_slots);
 	bt_map_finish(&groups->by_key);
 	bt_map_finish(&groups->by_group);

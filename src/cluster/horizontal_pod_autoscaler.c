@@ -76,10 +76,7 @@ static void finish(void *data)
 {
 	struct autoscalers *self = data;
 
-	for (uint32_t i = 0; i < self->memories.count; i++) {
-		free_memory(&self->memories.items[i]);
-	}
-	bt_vec_finish(&self->memories);
+	bt_vec_finish_each(&self->memories, free_memory(each));
 }
 
 static void observe(void *data, struct bt_hub *hub, const struct bt_observed *observed)

@@ -19,10 +19,7 @@ static uint64_t hash_of(uint32_t controller, struct bt_str key)
 
 void bt_hub_queue_finish(struct bt_hub_queue *queue)
 {
-	for (uint32_t i = 0; i < queue->items.count; i++) {
-		bt_free(queue->items.items[i].key);
-	}
-	bt_vec_finish(&queue->items);
+	bt_vec_finish_each(&queue->items, bt_free(each->key));
 	bt_vec_finish(&queue->free_slots);
 	bt_map_finish(&queue->by_key);
 	bt_heap_finish(&queue->delayed);

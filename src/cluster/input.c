@@ -41,10 +41,7 @@ int bt_input_wrap(
 
 void bt_input_finish(struct bt_input *input)
 {
-	for (uint32_t i = 0; i < input->sources.count; i++) {
-		bt_free(input->sources.items[i]);
-	}
-	bt_vec_finish(&input->sources);
+	bt_vec_finish_each(&input->sources, bt_free(*each));
 }
 
 /** --- documents --- */

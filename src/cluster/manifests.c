@@ -21,10 +21,7 @@ void bt_manifests_init(struct bt_manifests *cluster)
 
 void bt_manifests_finish(struct bt_manifests *cluster)
 {
-	for (uint32_t i = 0; i < cluster->objects.count; i++) {
-		bt_object_release(cluster->objects.items[i].object);
-	}
-	bt_vec_finish(&cluster->objects);
+	bt_vec_finish_each(&cluster->objects, bt_object_release(each->object));
 	bt_vec_finish(&cluster->owners);
 	bt_vec_finish(&cluster->policies);
 	bt_map_finish(&cluster->names);

@@ -22,10 +22,7 @@ void bt_selector_table_finish(struct bt_selector_table *table)
 	for (uint32_t i = 0; i < table->entries.count; i++) {
 		destroy_entry(table->entries.items[i]);
 	}
-	for (uint32_t i = 0; i < table->strays.count; i++) {
-		free_stray(&table->strays.items[i]);
-	}
-	bt_vec_finish(&table->strays);
+	bt_vec_finish_each(&table->strays, free_stray(each));
 	bt_vec_finish(&table->entries);
 	bt_groups_finish(&table->namespaces);
 }

@@ -28,10 +28,7 @@ static bool list_hash(
 
 void bt_pod_index_finish(struct bt_pod_index *index)
 {
-	for (uint32_t i = 0; i < index->records.count; i++) {
-		bt_free(index->records.items[i]);
-	}
-	bt_vec_finish(&index->records);
+	bt_vec_finish_each(&index->records, bt_free(*each));
 	bt_vec_finish(&index->free_slots);
 	bt_map_finish(&index->by_key);
 	for (int kind = 0; kind < BT_POD_LIST_COUNT; kind++) {

@@ -971,10 +971,7 @@ void bt_expansion_finish(struct bt_expansion *expansion)
 	bt_pod_admission_finish(&expansion->admission);
 	bt_free(expansion->specs);
 	bt_vec_finish(&expansion->refusals);
-	for (uint32_t i = 0; i < expansion->made.count; i++) {
-		bt_object_release(expansion->made.items[i]);
-	}
-	bt_vec_finish(&expansion->made);
+	bt_vec_finish_each(&expansion->made, bt_object_release(*each));
 	bt_vec_finish(&expansion->pods);
 	bt_map_finish(&expansion->names);
 	bt_arena_finish(&expansion->arena);

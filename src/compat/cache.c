@@ -295,10 +295,7 @@ void berth_cache_destroy(struct berth_cache *cache)
 	}
 	bt_vec_finish(&cache->pods);
 	bt_vec_finish(&cache->nodes);
-	for (uint32_t i = 0; i < cache->departed.ring.count; i++) {
-		bt_lib_free_text(cache->departed.ring.items[i].uid);
-	}
-	bt_vec_finish(&cache->departed.ring);
+	bt_vec_finish_each(&cache->departed.ring, bt_lib_free_text(each->uid));
 	bt_map_finish(&cache->departed.index);
 	bt_vec_finish(&cache->tree.round);
 	bt_free(cache);
@@ -816,10 +813,7 @@ void berth_node_name_to_info_map_destroy(struct berth_node_name_to_info_map *map
 	if (map == NULL) {
 		return;
 	}
-	for (uint32_t i = 0; i < map->entries.count; i++) {
-		free_entry(&map->entries.items[i]);
-	}
-	bt_vec_finish(&map->entries);
+	bt_vec_finish_each(&map->entries, free_entry(each));
 	bt_free(map);
 }
 
@@ -879,9 +873,6 @@ void berth_cache_update_node_name_to_info_map(
 		push(&fresh, names[i], aggregate);
 	}
 	bt_free(names);
-	for (uint32_t i = 0; i < map->entries.count; i++) {
-		free_entry(&map->entries.items[i]);
-	}
-	bt_vec_finish(&map->entries);
+	bt_vec_finish_each(&map->entries, free_entry(each));
 	*map = fresh;
 }

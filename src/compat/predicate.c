@@ -138,10 +138,7 @@ void berth_predicates_destroy(struct berth_predicates *predicates)
 			bt_plugin_destroy(plugin);
 		}
 	}
-	for (uint32_t i = 0; i < predicates->registered.count; i++) {
-		bt_free(predicates->registered.items[i].name);
-	}
-	bt_vec_finish(&predicates->registered);
+	bt_vec_finish_each(&predicates->registered, bt_free(each->name));
 	bt_vec_finish(&predicates->ignored);
 	bt_vec_finish(&predicates->generations);
 	if (predicates->owns_state) {
@@ -320,17 +317,15 @@ static struct berth_insufficient_resource amounts_of(struct berth_str name,
 		return berth_insufficient_resource_make(
 			name, 1, node->pod_count, node->allocatable_pods);
 	}
-	if (bt_str_equal_c(name, "cpu")) {
-		return berth_insufficient_resource_make(name, request->cpu_milli,
-			node->requested[BT_CPU_MILLI], node->allocatable[BT_CPU_MILLI]);
-	}
-	if (bt_str_equal_c(name, "memory")) {
-		return berth_insufficient_resource_make(name, request->memory_bytes,
-			node->requested[BT_MEMORY_BYTES], node->allocatable[BT_MEMORY_BYTES]);
-	}
-	if (bt_str_equal_c(name, "ephemeral-storage")) {
-		return berth_insufficient_resource_make(name, request->ephemeral_storage_bytes,
-			node->requested[BT_EPHEMERAL_BYTES], node->allocatable[BT_EPHEMERAL_BYTES]);
+	const int64_t requests[] = {[BT_CPU_MILLI] = request->cpu_milli,
+		[BT_MEMORY_BYTES] = request->memory_bytes,
+		[BT_EPHEMERAL_BYTES] = request->ephemeral_storage_bytes};
+
+	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(requests); i++) {
+		if (bt_str_equal(name, bt_standard_names[i])) {
+			return berth_insufficient_resource_make(
+				name, requests[i], node->requested[i], node->allocatable[i]);
+		}
 	}
 	uint32_t column = bt_node_table_find_scalar(&node->state->nodes, name);
 

@@ -236,10 +236,7 @@ void bt_event_recorder_destroy(struct bt_event_recorder *recorder)
 	if (recorder == NULL) {
 		return;
 	}
-	for (uint32_t i = 0; i < recorder->places.count; i++) {
-		bt_event_record_release(recorder->places.items[i].record);
-	}
-	bt_vec_finish(&recorder->places);
+	bt_vec_finish_each(&recorder->places, bt_event_record_release(each->record));
 	bt_map_finish(&recorder->by_key);
 	bt_free(recorder);
 }

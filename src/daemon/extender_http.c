@@ -241,10 +241,7 @@ void bt_extender_http_destroy(struct bt_extender_http *extenders)
 	if (extenders == NULL) {
 		return;
 	}
-	for (uint32_t i = 0; i < extenders->carriers.count; i++) {
-		bt_http_client_destroy(extenders->carriers.items[i].client);
-	}
-	bt_vec_finish(&extenders->carriers);
+	bt_vec_finish_each(&extenders->carriers, bt_http_client_destroy(each->client));
 	bt_free(extenders);
 }
 

@@ -23,10 +23,7 @@
 
 static void destroy_column(struct column *column)
 {
-	for (uint32_t i = 0; i < column->classes.count; i++) {
-		bt_object_release(column->classes.items[i]);
-	}
-	bt_vec_finish(&column->classes);
+	bt_vec_finish_each(&column->classes, bt_object_release(*each));
 	bt_vec_finish(&column->answers);
 	bt_arena_finish(&column->arena);
 	bt_free(column->values);
@@ -39,10 +36,7 @@ void bt_allocation_columns_destroy(struct bt_allocation_columns *columns)
 	if (columns == NULL) {
 		return;
 	}
-	for (uint32_t i = 0; i < columns->items.count; i++) {
-		destroy_column(columns->items.items[i]);
-	}
-	bt_vec_finish(&columns->items);
+	bt_vec_finish_each(&columns->items, destroy_column(*each));
 	bt_free(columns);
 }
 

@@ -529,10 +529,7 @@ static void remove_slice(struct bt_device_pools *pools, uint32_t id)
 	struct bt_pool_slice *slice = &pools->slices.items[id];
 
 	unlink_slice(pools, id);
-	for (uint32_t i = 0; i < slice->rows.count; i++) {
-		device_rows_drop(pools, slice->rows.items[i]);
-	}
-	bt_vec_finish(&slice->rows);
+	bt_vec_finish_each(&slice->rows, device_rows_drop(pools, *each));
 	drop_pool_if_empty(pools, slice->pool);
 	bt_hash_table_remove(&pools->slices, slice->hash, id);
 	bt_object_release(slice->object);

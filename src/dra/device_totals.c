@@ -11,10 +11,7 @@ static void forget_classes(struct bt_device_totals_cache *cache)
 	for (uint32_t i = 0; i < cache->classes.count; i++) {
 		struct class_totals *totals = &cache->classes.items[i];
 		bt_vec_finish(&totals->everywhere.ids);
-		for (uint32_t k = 0; k < totals->nodes.count; k++) {
-			bt_vec_finish(&totals->nodes.items[k].ids);
-		}
-		bt_vec_finish(&totals->nodes);
+		bt_vec_finish_each(&totals->nodes, bt_vec_finish(&each->ids));
 	}
 	cache->classes.count = 0;
 }

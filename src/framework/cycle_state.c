@@ -33,10 +33,7 @@ void bt_cycle_state_finish(struct bt_cycle_state *cycle)
 {
 	bt_vec_finish(&cycle->data);
 	bt_vec_finish(&cycle->pods_to_activate);
-	for (uint32_t i = 0; i < cycle->kept.count; i++) {
-		bt_object_release(cycle->kept.items[i]);
-	}
-	bt_vec_finish(&cycle->kept);
+	bt_vec_finish_each(&cycle->kept, bt_object_release(*each));
 	*cycle = (struct bt_cycle_state){0};
 }
 

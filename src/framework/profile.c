@@ -261,39 +261,24 @@ void bt_plugin_destroy(struct bt_plugin *plugin)
 
 bool bt_plugin_implements(const struct bt_plugin_ops *ops, enum bt_extension_point point)
 {
-	switch (point) {
-	case BT_POINT_PRE_FILTER:
-		return ops->pre_filter != NULL;
-	case BT_POINT_FILTER:
-		return ops->filter != NULL;
-	case BT_POINT_POST_FILTER:
-		return ops->post_filter != NULL;
-	case BT_POINT_RESERVE:
-		return ops->reserve != NULL || ops->unreserve != NULL;
-	case BT_POINT_PRE_SCORE:
-		return ops->pre_score != NULL;
-	case BT_POINT_SCORE:
-		return ops->score != NULL;
-	case BT_POINT_PRE_BIND:
-		return ops->pre_bind != NULL;
-	case BT_POINT_BIND:
-		return ops->bind != NULL;
-	case BT_POINT_POST_BIND:
-		return ops->post_bind != NULL;
-	case BT_POINT_PERMIT:
-		return ops->permit != NULL;
-	case BT_POINT_PRE_ENQUEUE:
-		return ops->pre_enqueue != NULL;
-	case BT_POINT_QUEUE_SORT:
-		return ops->less != NULL;
-	case BT_POINT_PLACEMENT_GENERATE:
-		return ops->generate_placements != NULL;
-	case BT_POINT_PLACEMENT_SCORE:
-		return ops->score_placement != NULL;
-	case BT_POINT__COUNT:
-		break;
-	}
-	return false;
+	const bool has[BT_POINT__COUNT] = {
+		[BT_POINT_PRE_FILTER] = ops->pre_filter != NULL,
+		[BT_POINT_FILTER] = ops->filter != NULL,
+		[BT_POINT_POST_FILTER] = ops->post_filter != NULL,
+		[BT_POINT_RESERVE] = ops->reserve != NULL || ops->unreserve != NULL,
+		[BT_POINT_PRE_SCORE] = ops->pre_score != NULL,
+		[BT_POINT_SCORE] = ops->score != NULL,
+		[BT_POINT_PRE_BIND] = ops->pre_bind != NULL,
+		[BT_POINT_BIND] = ops->bind != NULL,
+		[BT_POINT_POST_BIND] = ops->post_bind != NULL,
+		[BT_POINT_PERMIT] = ops->permit != NULL,
+		[BT_POINT_PRE_ENQUEUE] = ops->pre_enqueue != NULL,
+		[BT_POINT_QUEUE_SORT] = ops->less != NULL,
+		[BT_POINT_PLACEMENT_GENERATE] = ops->generate_placements != NULL,
+		[BT_POINT_PLACEMENT_SCORE] = ops->score_placement != NULL,
+	};
+
+	return has[point];
 }
 
 struct bt_str bt_framework_plugin_name(const struct bt_framework *framework, uint32_t plugin_index)

@@ -28,10 +28,7 @@ static void destroy_pod(struct bt_waiting_pod *pod)
 
 void bt_waiting_pods_finish(struct bt_waiting_pods *waiting)
 {
-	for (uint32_t i = 0; i < waiting->pods.count; i++) {
-		destroy_pod(waiting->pods.items[i]);
-	}
-	bt_vec_finish(&waiting->pods);
+	bt_vec_finish_each(&waiting->pods, destroy_pod(*each));
 	bt_map_finish(&waiting->by_uid);
 }
 

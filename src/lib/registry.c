@@ -226,9 +226,6 @@ int berth_registry_load_plugins(
 	for (uint32_t i = 0; i < paths.count && result == BERTH_OK; i++) {
 		result = berth_registry_load_plugin(registry, paths.items[i], err);
 	}
-	for (uint32_t i = 0; i < paths.count; i++) {
-		bt_free(paths.items[i]);
-	}
-	bt_vec_finish(&paths);
+	bt_vec_finish_each(&paths, bt_free(*each));
 	return result;
 }

@@ -101,10 +101,7 @@ void bt_metrics_destroy(struct bt_metrics *metrics)
 	for (uint32_t i = 0; i < metrics->families.count; i++) {
 		struct bt_metric *metric = metrics->families.items[i];
 
-		for (uint32_t k = 0; k < metric->series.count; k++) {
-			bt_free(metric->series.items[k]);
-		}
-		bt_vec_finish(&metric->series);
+		bt_vec_finish_each(&metric->series, bt_free(*each));
 		bt_map_finish(&metric->by_values);
 		bt_free(metric->bounds);
 		bt_free(metric);

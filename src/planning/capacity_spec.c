@@ -24,10 +24,7 @@ void bt_capacity_specs_finish(struct bt_capacity_specs *specs)
 	for (uint32_t i = 0; i < specs->list.count; i++) {
 		struct bt_capacity_spec *spec = &specs->list.items[i];
 		bt_object_release(spec->group);
-		for (uint32_t k = 0; k < spec->members.count; k++) {
-			bt_object_release(spec->members.items[k]);
-		}
-		bt_vec_finish(&spec->members);
+		bt_vec_finish_each(&spec->members, bt_object_release(*each));
 		bt_object_release(spec->object);
 	}
 	bt_vec_finish(&specs->list);

@@ -132,10 +132,7 @@ static int read_status(
 
 void bt_whatif_budgets_finish(struct bt_whatif *whatif)
 {
-	for (uint32_t i = 0; i < whatif->budgets.count; i++) {
-		bt_object_release(whatif->budgets.items[i].object);
-	}
-	bt_vec_finish(&whatif->budgets);
+	bt_vec_finish_each(&whatif->budgets, bt_object_release(each->object));
 	bt_map_finish(&whatif->budget_map);
 	bt_free(whatif->pod_next);
 }

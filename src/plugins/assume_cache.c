@@ -19,10 +19,7 @@ void bt_assume_cache_init(
 
 void bt_assume_cache_finish(struct bt_assume_cache *cache)
 {
-	for (uint32_t i = 0; i < cache->assumed.count; i++) {
-		bt_object_release(cache->assumed.items[i].object);
-	}
-	bt_vec_finish(&cache->assumed);
+	bt_vec_finish_each(&cache->assumed, bt_object_release(each->object));
 	bt_map_finish(&cache->map);
 }
 

@@ -241,10 +241,7 @@ static void task_destroy(struct bt_preemption_task *task)
 
 void bt_preemption_executor_finish(struct bt_preemption_executor *executor)
 {
-	for (uint32_t i = 0; i < executor->tasks.count; i++) {
-		task_destroy(executor->tasks.items[i]);
-	}
-	bt_vec_finish(&executor->tasks);
+	bt_vec_finish_each(&executor->tasks, task_destroy(*each));
 	bt_map_finish(&executor->by_uid);
 	bt_map_finish(&executor->by_serial);
 }

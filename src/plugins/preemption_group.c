@@ -246,10 +246,7 @@ struct bt_status bt_evaluator_preempt_for_group(struct bt_evaluator *evaluator,
 			pods[i]->namespace_, pods[i]->name, pods[i]->uid};
 	}
 	struct bt_status status = run(&attempt, &preemptor);
-	for (uint32_t i = 0; i < attempt.units.count; i++) {
-		bt_vec_finish(&attempt.units.items[i].pods);
-	}
-	bt_vec_finish(&attempt.units);
+	bt_vec_finish_each(&attempt.units, bt_vec_finish(&each->pods));
 	bt_map_finish(&attempt.by_group);
 	return status;
 }

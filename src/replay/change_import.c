@@ -16,10 +16,7 @@ void bt_change_import_finish(struct bt_change_import *changes)
 {
 	bt_snapshot_stream_destroy(changes->lines.forms);
 	bt_change_lines_finish(&changes->lines);
-	for (uint32_t i = 0; i < changes->start.count; i++) {
-		bt_object_release(changes->start.items[i]);
-	}
-	bt_vec_finish(&changes->start);
+	bt_vec_finish_each(&changes->start, bt_object_release(*each));
 	bt_map_finish(&changes->start_by_name);
 	berth_error_finish(&changes->err);
 }

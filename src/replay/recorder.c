@@ -224,10 +224,7 @@ void bt_recorder_destroy(struct bt_recorder *recorder)
 		return;
 	}
 	bt_recording_abandon(recorder->writer);
-	for (uint32_t i = 0; i < recorder->waiting.count; i++) {
-		bt_strbuf_finish(&recorder->waiting.items[i].text);
-	}
-	bt_vec_finish(&recorder->waiting);
+	bt_vec_finish_each(&recorder->waiting, bt_strbuf_finish(&each->text));
 	bt_snapshot_stream_destroy(recorder->lines.forms);
 	bt_change_lines_finish(&recorder->lines);
 	bt_strbuf_finish(&recorder->json);

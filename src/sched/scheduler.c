@@ -284,10 +284,7 @@ void bt_scheduler_destroy(struct bt_scheduler *scheduler)
 	bt_waiting_pods_finish(&scheduler->waiting);
 	bt_object_store_finish(&scheduler->pods);
 	bt_arena_finish(&scheduler->scratch);
-	for (uint32_t i = 0; i < scheduler->to_activate.count; i++) {
-		bt_free(scheduler->to_activate.items[i]);
-	}
-	bt_vec_finish(&scheduler->to_activate);
+	bt_vec_finish_each(&scheduler->to_activate, bt_free(*each));
 	bt_strbuf_finish(&scheduler->name);
 	bt_strbuf_finish(&scheduler->node_name);
 	bt_strbuf_finish(&scheduler->text);

@@ -292,10 +292,7 @@ void bt_policies_destroy(struct bt_policies *policies)
 	}
 	for (int kind = 0; kind < BT_POLICY_KIND__COUNT; kind++) {
 		struct bt_policy_set *set = &policies->sets[kind];
-		for (uint32_t i = 0; i < set->policies.count; i++) {
-			policy_destroy(set->policies.items[i]);
-		}
-		bt_vec_finish(&set->policies);
+		bt_vec_finish_each(&set->policies, policy_destroy(*each));
 		bt_vec_finish(&set->bindings);
 	}
 	bt_arena_finish(&policies->arena);

@@ -274,10 +274,7 @@ void bt_rbac_destroy(struct bt_rbac *rbac)
 		return;
 	}
 	bt_store_off_change(rbac->store, rbac);
-	for (uint32_t i = 0; i < rbac->records.count; i++) {
-		free_record(rbac->records.items[i]);
-	}
-	bt_vec_finish(&rbac->records);
+	bt_vec_finish_each(&rbac->records, free_record(*each));
 	bt_vec_finish(&rbac->free_records);
 	bt_vec_finish(&rbac->links);
 	bt_vec_finish(&rbac->free_links);

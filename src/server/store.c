@@ -243,10 +243,7 @@ void bt_store_destroy(struct bt_store *store)
 		return;
 	}
 	bt_store_file_close(store->file);
-	for (uint32_t i = 0; i < store->pending.count; i++) {
-		bt_stored_release(store->pending.items[i].entry);
-	}
-	bt_vec_finish(&store->pending);
+	bt_vec_finish_each(&store->pending, bt_stored_release(each->entry));
 	for (uint32_t i = 0; i < store->collections.count; i++) {
 		struct bt_collection *collection = store->collections.items[i];
 		for (uint32_t k = 0; k < collection->window.count; k++) {
@@ -257,10 +254,7 @@ void bt_store_destroy(struct bt_store *store)
 		for (uint32_t k = 0; k < collection->entries.count; k++) {
 			bt_stored_release(collection->entries.items[k]);
 		}
-		for (uint32_t k = 0; k < collection->leaves.count; k++) {
-			bt_free(collection->leaves.items[k]);
-		}
-		bt_vec_finish(&collection->leaves);
+		bt_vec_finish_each(&collection->leaves, bt_free(*each));
 		bt_vec_finish(&collection->unordered);
 		bt_vec_finish(&collection->entries);
 		bt_vec_finish(&collection->free_slots);

@@ -91,10 +91,7 @@ void bt_state_destroy(struct bt_state *state)
 	bt_node_order_finish(&state->order);
 	bt_image_table_finish(&state->images, &state->symbols);
 	bt_object_store_finish(&state->objects);
-	for (uint32_t i = 0; i < state->pods.records.count; i++) {
-		bt_free(state->pods.records.items[i].identity);
-	}
-	bt_vec_finish(&state->pods.records);
+	bt_vec_finish_each(&state->pods.records, bt_free(each->identity));
 	bt_vec_finish(&state->pods.free_ids);
 	bt_map_finish(&state->pods.by_uid);
 	bt_label_set_table_finish(&state->label_sets);

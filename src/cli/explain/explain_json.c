@@ -5,21 +5,15 @@
 
 const char *bt_explained_fate_name(enum bt_explained_fate fate)
 {
-	switch (fate) {
-	case BT_EXPLAINED_FITS:
-		return "Fits";
-	case BT_EXPLAINED_UNSCHEDULABLE:
-		return "Unschedulable";
-	case BT_EXPLAINED_NO_NODES:
-		return "NoNodes";
-	case BT_EXPLAINED_GATED:
-		return "Gated";
-	case BT_EXPLAINED_NOT_HANDLED:
-		return "NotHandled";
-	case BT_EXPLAINED_ERROR:
-		return "Error";
-	}
-	return "";
+	static const char *const names[] = {
+		[BT_EXPLAINED_FITS] = "Fits",
+		[BT_EXPLAINED_UNSCHEDULABLE] = "Unschedulable",
+		[BT_EXPLAINED_NO_NODES] = "NoNodes",
+		[BT_EXPLAINED_GATED] = "Gated",
+		[BT_EXPLAINED_NOT_HANDLED] = "NotHandled",
+		[BT_EXPLAINED_ERROR] = "Error",
+	};
+	return names[fate];
 }
 
 static void write_changes(const struct bt_explain_report *report, const char *name,

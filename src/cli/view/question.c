@@ -106,10 +106,7 @@ static void destroy(struct bt_question *question)
 
 void bt_questions_finish(struct bt_view_page *view)
 {
-	for (uint32_t i = 0; i < view->questions.count; i++) {
-		destroy(view->questions.items[i]);
-	}
-	bt_vec_finish(&view->questions);
+	bt_vec_finish_each(&view->questions, destroy(*each));
 }
 
 /** --- requests --- */
