@@ -114,6 +114,12 @@ static inline void *bt_str_search_item(
 	((BT_TYPEOF(*(list)->items) *)bt_str_search_item((list)->items, sizeof(*(list)->items), \
 		offsetof(BT_TYPEOF(*(list)->items), member), (list)->count, text))
 
+/** Whether one of the items is the text. */
+static inline bool bt_str_is_among(struct bt_str text, const struct bt_str *items, uint32_t count)
+{
+	return bt_str_search(items, sizeof(*items), 0, count, text) < count;
+}
+
 /** Compares by bytes; a prefix comes before the longer text. */
 static inline int bt_str_compare(struct bt_str a, struct bt_str b)
 {

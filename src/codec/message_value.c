@@ -284,12 +284,7 @@ bool bt_str_map_contains(const struct bt_str_map *map, const struct bt_str_map *
 
 bool bt_str_list_has(const bt_str_list *list, struct bt_str text)
 {
-	for (uint32_t i = 0; i < list->count; i++) {
-		if (bt_str_equal(list->items[i], text)) {
-			return true;
-		}
-	}
-	return false;
+	return bt_str_is_among(text, list->items, list->count);
 }
 
 static struct bt_str entry_key(const struct bt_any_list *list, size_t entry_size, uint32_t i)

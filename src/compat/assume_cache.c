@@ -361,10 +361,8 @@ static bool share_value(
 	const struct berth_str *a, uint32_t a_count, const struct berth_str *b, uint32_t b_count)
 {
 	for (uint32_t i = 0; i < a_count; i++) {
-		for (uint32_t j = 0; j < b_count; j++) {
-			if (bt_str_equal(a[i], b[j])) {
-				return true;
-			}
+		if (bt_str_is_among(a[i], b, b_count)) {
+			return true;
 		}
 	}
 	return false;

@@ -377,10 +377,8 @@ static struct bt_status run_predicate(struct bt_plugin *plugin, struct berth_pre
 	if (!data->pre_filter_ran[predicate] && plugin->ops->pre_filter != NULL) {
 		data->pre_filter_statuses[predicate] =
 			plugin->ops->pre_filter(plugin, &data->cycle, &data->info, &result);
-		bool is_included = !result.restricted;
-		for (uint32_t i = 0; i < result.count && !is_included; i++) {
-			is_included = bt_str_equal(result.names[i], bt_node_info_name(node));
-		}
+		bool is_included = !result.restricted ||
+			bt_str_is_among(bt_node_info_name(node), result.names, result.count);
 		if (bt_status_is_success(&data->pre_filter_statuses[predicate]) && !is_included) {
 			return bt_status_text(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE,
 				&data->arena, BT_STR("node(s) didn't satisfy the predicate"));

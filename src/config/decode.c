@@ -297,17 +297,13 @@ static void add_strict_error(
 	struct bt_strict_errors *errors = review->errors;
 	struct bt_strbuf where = {0};
 	struct bt_strbuf text = {0};
-	bool known = errors->count == BT_STRICT_ERRORS_MAX;
-	if (known) {
+	if (errors->count == BT_STRICT_ERRORS_MAX) {
 		return;
 	}
 	bt_path_render(path, &where);
 	bt_strbuf_printf(&text, "%s field ", what);
 	bt_strbuf_append_quoted(&text, bt_strbuf_str(&where));
-	for (uint32_t i = 0; !known && i < errors->count; i++) {
-		known = bt_str_equal(errors->items[i], bt_strbuf_str(&text));
-	}
-	if (!known) {
+	if (!bt_str_is_among(bt_strbuf_str(&text), errors->items, errors->count)) {
 		errors->items[errors->count++] = bt_arena_str(review->arena, bt_strbuf_str(&text));
 	}
 	bt_strbuf_finish(&where);

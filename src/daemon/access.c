@@ -14,12 +14,7 @@ enum bt_bearer {
 
 static bool caller_has_group(const struct bt_caller *caller, struct bt_str group)
 {
-	for (uint32_t i = 0; i < caller->groups.count; i++) {
-		if (bt_str_equal(caller->groups.items[i], group)) {
-			return true;
-		}
-	}
-	return false;
+	return bt_str_is_among(group, caller->groups.items, caller->groups.count);
 }
 
 /**
@@ -408,11 +403,7 @@ static bool try_front(struct bt_access_check *check, const struct shown *shown)
 	if (!verify(check, shown, trust->front.authorities, &subject)) {
 		return false;
 	}
-	bool is_allowed = allowed->count == 0;
-	for (uint32_t i = 0; i < allowed->count && !is_allowed; i++) {
-		is_allowed = bt_str_equal(allowed->items[i], subject.common_name);
-	}
-	if (!is_allowed) {
+	if (allowed->count != 0 && !bt_str_list_has(allowed, subject.common_name)) {
 		struct bt_strbuf text = {0};
 		bt_strbuf_printf(&text, "x509: subject with cn=%.*s is not in the allowed list",
 			BT_STR_ARG(subject.common_name));

@@ -147,10 +147,8 @@ static void take_parameter(struct parameters *parameters, struct bt_str name, st
 		return;
 	}
 	uint32_t at = parameters->excluded_count;
-	for (uint32_t i = 0; i < parameters->excluded_count; i++) {
-		if (bt_str_equal(parameters->excluded[i], value)) {
-			return;
-		}
+	if (bt_str_is_among(value, parameters->excluded, at)) {
+		return;
 	}
 	for (; at > 0 && bt_str_compare(parameters->excluded[at - 1], value) > 0; at--) {
 		parameters->excluded[at] = parameters->excluded[at - 1];

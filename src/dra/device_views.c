@@ -14,12 +14,7 @@ BT_COMPARE(compare_consumers, struct bt_counter_consumer, BT_ORDER(a->row, b->ro
 
 static bool has_set(const struct bt_pool_counters *counters, struct bt_str name)
 {
-	for (uint32_t i = 0; i < counters->set_names.count; i++) {
-		if (bt_str_equal(counters->set_names.items[i], name)) {
-			return true;
-		}
-	}
-	return false;
+	return bt_str_is_among(name, counters->set_names.items, counters->set_names.count);
 }
 
 /** Add the counters that a device consumes. Returns false if a set or counter does not exist. */

@@ -236,10 +236,8 @@ struct claim_holders {
 static bool uses_claim(const struct bt_pod_info *pod, const struct bt_str *names, uint32_t count)
 {
 	for (uint32_t i = 0; i < pod->shape->claim_names.count; i++) {
-		for (uint32_t n = 0; n < count; n++) {
-			if (bt_str_equal(pod->shape->claim_names.items[i], names[n])) {
-				return true;
-			}
+		if (bt_str_is_among(pod->shape->claim_names.items[i], names, count)) {
+			return true;
 		}
 	}
 	return false;

@@ -143,12 +143,7 @@ struct bt_dynamic_group *bt_dynamic_group_of(
 
 static uint32_t find_in_group(const struct bt_dynamic_group *group, struct bt_str uid)
 {
-	uint32_t i = 0;
-
-	while (i < group->count && !bt_str_equal(group->items[i], uid)) {
-		i++;
-	}
-	return i;
+	return bt_str_search(group->items, sizeof(*group->items), 0, group->count, uid);
 }
 
 void bt_dynamic_group_add(struct bt_dynamic_group *group, struct bt_str uid, struct bt_arena *arena)

@@ -214,12 +214,9 @@ static struct bt_incoming_terms expand_terms(struct bt_state *state, const struc
 bool bt_incoming_term_matches(const struct bt_incoming_term *term, struct bt_str namespace_,
 	const struct bt_str_map *labels)
 {
-	bool inside = term->in_every_namespace;
-
-	for (uint32_t i = 0; !inside && i < term->namespace_count; i++) {
-		inside = bt_str_equal(term->namespaces[i], namespace_);
-	}
-	return inside && bt_selector_matches(&term->term->selector, labels);
+	return (term->in_every_namespace ||
+		       bt_str_is_among(namespace_, term->namespaces, term->namespace_count)) &&
+		bt_selector_matches(&term->term->selector, labels);
 }
 
 /** Whether there are terms, and all of them match a pod with these labels in this namespace. */

@@ -413,10 +413,8 @@ bool bt_policy_rule_allows(const struct bt_policy_rule *rule, const struct bt_ac
 		}
 		return false;
 	}
-	bool names_match = rule->names.count == 0;
-	for (uint32_t i = 0; i < rule->names.count && !names_match; i++) {
-		names_match = bt_str_equal(rule->names.items[i], access->name);
-	}
+	bool names_match = rule->names.count == 0 ||
+		bt_str_is_among(access->name, rule->names.items, rule->names.count);
 	return names_match && list_has(&rule->groups, access->group) &&
 		resources_have(&rule->resources, access->resource, access->subresource);
 }

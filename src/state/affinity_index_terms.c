@@ -180,12 +180,8 @@ static void post_under(struct bt_affinity_index *index, uint32_t id, enum postin
 	indexed->links = BT_ARENA_NEW_ARRAY(&indexed->arena, struct posting_link, count);
 	for (uint32_t i = 0; i < count; i++) {
 		struct posting posting = {id, indexed->link_count};
-		bool repeated = false;
 
-		for (uint32_t k = 0; k < i; k++) {
-			repeated = repeated || bt_str_equal(values[k], values[i]);
-		}
-		if (repeated) {
+		if (bt_str_is_among(values[i], values, i)) {
 			continue;
 		}
 		uint64_t hash = hash_of_list(kind, indexed->group, key, values[i]);

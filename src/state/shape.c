@@ -85,12 +85,9 @@ bool bt_affinity_term_matches(const struct bt_affinity_term *term, struct bt_str
 	struct bt_str namespace_, const struct bt_str_map *labels,
 	const struct bt_str_map *namespace_labels)
 {
-	bool found = term->in_own_namespace && bt_str_equal(owner_namespace, namespace_);
-
-	for (uint32_t i = 0; i < term->namespace_count && !found; i++) {
-		found = bt_str_equal(term->namespaces[i], namespace_);
-	}
-	return (found || bt_selector_matches(&term->namespace_selector, namespace_labels)) &&
+	return ((term->in_own_namespace && bt_str_equal(owner_namespace, namespace_)) ||
+		       bt_str_is_among(namespace_, term->namespaces, term->namespace_count) ||
+		       bt_selector_matches(&term->namespace_selector, namespace_labels)) &&
 		bt_selector_matches(&term->selector, labels);
 }
 
