@@ -604,6 +604,22 @@ def reaching(tables, holds, enters=lambda field: True):
         found = more
 
 
+def count_places(tables, message):
+    return len(message.fields) + sum(count_places(tables, tables.messages[field.message])
+        for field in message.fields if "inline" in field.flags)
+
+
+def guess_fields(message, mask):
+    """Index of the first field for each value of the hash in schema/schema_private.h."""
+    guesses = [0] * (mask + 1)
+    for index, field in reversed(list(enumerate(sorted(
+            message.fields, key=lambda field: field.number)))):
+        name = field.name.encode()
+        value = 27 * len(name) + 56 * name[0] + name[len(name) // 2] + 30 * name[-1]
+        guesses[value & mask] = index
+    return guesses
+
+
 def write_tables(tables, out):
     messages = sorted(tables.messages.values(), key=lambda message: message.key)
     for index, message in enumerate(messages):
@@ -635,11 +651,23 @@ def write_tables(tables, out):
         gen_rules.kind_of(text) == "rule" for _, text in message.rules) or any(
         field.has_checks() for field in message.fields),
         lambda field: "unchecked" not in field.flags)
-    out.write(f"\nstatic const struct bt_schema_message messages[{len(messages)}] = {{\n")
+    guesses = []
+    rows = []
     for message in messages:
+        mask = 1
+        while mask < 4 * len(message.fields) - 1:
+            mask = 2 * mask + 1
+        rows.append(f"{count_places(tables, message)}, {mask}, {len(guesses)}")
+        guesses += guess_fields(message, mask)
+    out.write("\nconst uint8_t bt_schema_guesses[] = {")
+    out.write("".join(f"{'' if i % 25 else chr(10) + chr(9)}{guess}, "
+        for i, guess in enumerate(guesses)).replace(", \n", ",\n").rstrip())
+    out.write("\n};\n")
+    out.write(f"\nstatic const struct bt_schema_message messages[{len(messages)}] = {{\n")
+    for message, row in zip(messages, rows):
         fields = f"fields_{message.index}" if message.fields else "NULL"
         out.write(f'\t{{"{message.name}", "{message.package}", ')
-        out.write(f"{len(message.fields)}, {str(message.key in defaulted).lower()}, "
+        out.write(f"{len(message.fields)}, {row}, {str(message.key in defaulted).lower()}, "
             f"{str(message.key in checked).lower()}, {fields}, ")
         out.write(f'"{message.description}"}},\n' if message.description else "NULL},\n")
     out.write("};\n\nconst struct bt_schema_kind bt_schema_kinds[] = {\n")

@@ -543,18 +543,17 @@ static const struct bt_schema_field type_member = {
 	.name = "", .type = BT_SCHEMA_STRING, .shape = BT_SCHEMA_SINGLE};
 
 static int take_member(struct normalise *run, struct members *members, struct normalise_at *at,
-	struct bt_json_member member, uint32_t *hint)
+	struct bt_json_member member)
 {
 	struct bt_schema_place place = {&type_member, NULL, 0};
 	int code;
 
 	at->name = member.name;
-	if (!bt_schema_locate(members->message, member.name, *hint, &place) &&
+	if (!bt_schema_locate(members->message, member.name, &place) &&
 		!is_type_member(members, member.name, &place.index)) {
 		report(run, "unknown field", at);
 		return 0;
 	}
-	*hint = place.index + 1;
 	at->inline_field = place.inline_field;
 	if (was_seen(members, place.index)) {
 		report(run, "duplicate field", at);
@@ -618,7 +617,7 @@ static int add_missing(struct normalise *run, struct members *members,
 			if (code != 0) {
 				return code;
 			}
-			base += bt_schema_place_count(field->message);
+			base += field->message->place_count;
 		}
 	}
 	return 0;
@@ -630,11 +629,10 @@ static int normalise_message(struct normalise *run, const struct bt_schema_messa
 {
 	struct members members = {.message = message, .object = object};
 	struct normalise_at at = {.up = up, .step = NORMALISE_FIELD, .owner = message};
-	uint32_t hint = 0;
 	int code;
 
 	for (uint32_t i = 0; i < object->count; i++) {
-		code = take_member(run, &members, &at, object->members[i], &hint);
+		code = take_member(run, &members, &at, object->members[i]);
 		if (code != 0) {
 			return code;
 		}

@@ -190,7 +190,7 @@ static void encode_places(const struct bt_schema_message *message,
 	for (uint32_t i = 0; i < message->field_count; i++) {
 		const struct bt_schema_field *field = &message->fields[i];
 		if ((field->flags & BT_SCHEMA_INLINE) != 0) {
-			uint32_t count = bt_schema_place_count(field->message);
+			uint32_t count = field->message->place_count;
 			bool is_empty = true;
 			for (uint32_t j = 0; j < count; j++) {
 				is_empty = is_empty && slots[base + j] == 0;
@@ -210,14 +210,13 @@ static void encode_places(const struct bt_schema_message *message,
 static void encode_message(const struct bt_schema_message *message,
 	const struct bt_json_value *object, struct bt_strbuf *out)
 {
-	uint32_t slots[BT_SCHEMA_PLACES_MAX] = {0};
-	uint32_t hint = 0;
+	uint32_t slots[BT_SCHEMA_PLACES_MAX];
 
+	memset(slots, 0, message->place_count * sizeof(slots[0]));
 	for (uint32_t i = 0; i < object->count; i++) {
 		struct bt_schema_place place;
-		if (bt_schema_locate(message, object->members[i].name, hint, &place)) {
+		if (bt_schema_locate(message, object->members[i].name, &place)) {
 			slots[place.index] = i + 1;
-			hint = place.index + 1;
 		}
 	}
 	encode_places(message, object, slots, out);

@@ -48,17 +48,6 @@ bool bt_schema_is_root(const struct bt_schema_message *message)
 	return false;
 }
 
-uint32_t bt_schema_place_count(const struct bt_schema_message *message)
-{
-	uint32_t count = message->field_count;
-	for (uint32_t i = 0; i < message->field_count; i++) {
-		if ((message->fields[i].flags & BT_SCHEMA_INLINE) != 0) {
-			count += bt_schema_place_count(message->fields[i].message);
-		}
-	}
-	return count;
-}
-
 /*
  * Finds a member in the inline messages of message. base: index of the place of message's first
  * field. Inline messages may contain inline messages, so the function calls itself.
@@ -83,27 +72,21 @@ static bool locate_inline(const struct bt_schema_message *message, struct bt_str
 		if (locate_inline(outer->message, name, base, out_place)) {
 			return true;
 		}
-		base += bt_schema_place_count(outer->message);
+		base += outer->message->place_count;
 	}
 	return false;
 }
 
-bool bt_schema_locate(const struct bt_schema_message *message, struct bt_str name, uint32_t hint,
+bool bt_schema_search(const struct bt_schema_message *message, struct bt_str name,
 	struct bt_schema_place *out_place)
 {
-	uint32_t at = hint < message->field_count ? hint : 0;
-
-	if (name.length == 0) {
-		return false;
-	}
 	for (uint32_t i = 0; i < message->field_count; i++) {
-		const struct bt_schema_field *field = &message->fields[at];
+		const struct bt_schema_field *field = &message->fields[i];
 		if (bt_str_equal(bt_schema_field_name(field), name) &&
 			(field->flags & BT_SCHEMA_INLINE) == 0) {
-			*out_place = (struct bt_schema_place){field, NULL, at};
+			*out_place = (struct bt_schema_place){field, NULL, i};
 			return true;
 		}
-		at = at + 1 < message->field_count ? at + 1 : 0;
 	}
 	return locate_inline(message, name, 0, out_place);
 }
@@ -112,7 +95,7 @@ const struct bt_schema_field *bt_schema_field_find(const struct bt_schema_messag
 	struct bt_str name, const struct bt_schema_field **out_inline)
 {
 	struct bt_schema_place place = {NULL, NULL, 0};
-	bool found = bt_schema_locate(message, name, 0, &place);
+	bool found = bt_schema_locate(message, name, &place);
 
 	if (out_inline != NULL) {
 		*out_inline = found ? place.inline_field : NULL;

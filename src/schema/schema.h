@@ -112,6 +112,10 @@ struct bt_schema_message {
 	const char *name;    /* "Container"; unique within a package */
 	const char *package; /* "core/v1", "meta/v1", ... */
 	uint16_t field_count;
+	/** Fields, including those of inline messages; 0: a message of a custom resource. */
+	uint8_t place_count;
+	uint8_t guess_mask;                   /* size of the guesses of this message, minus 1 */
+	uint16_t guesses_at;                  /* index of its first guess in bt_schema_guesses */
 	bool has_defaults;                    /* here or in nested messages */
 	bool has_checks;                      /* here or in nested messages */
 	const struct bt_schema_field *fields; /* ascending number */
@@ -132,6 +136,8 @@ struct bt_schema_kind {
  */
 extern const struct bt_schema_kind bt_schema_kinds[];
 extern const uint32_t bt_schema_kind_count;
+/** Indices of fields by a hash of their names: see schema_private.h. */
+extern const uint8_t bt_schema_guesses[];
 /** Every message, sorted by package and name. */
 extern const struct bt_schema_message *const bt_schema_messages;
 extern const uint32_t bt_schema_message_count;

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "schema/schema.h"
+#include "schema/schema_private.h"
 
 START_TEST(test_schema__kinds_are_found)
 {
@@ -47,6 +47,9 @@ END_TEST
 
 START_TEST(test_schema__tables_are_sane)
 {
+	uint32_t field_count = 0;
+	uint32_t guess_count = 0;
+
 	ck_assert_uint_gt(bt_schema_message_count, 300);
 	for (uint32_t i = 0; i < bt_schema_message_count; i++) {
 		const struct bt_schema_message *message = &bt_schema_messages[i];
@@ -63,9 +66,13 @@ START_TEST(test_schema__tables_are_sane)
 							 bt_str_from(field->name), &inlined),
 					field);
 				ck_assert_ptr_null(inlined);
+				field_count++;
+				guess_count +=
+					bt_schema_guess(message, bt_str_from(field->name)) == j;
 			}
 		}
 	}
+	ck_assert_uint_ge(guess_count * 10, field_count * 9);
 	/* The first field of every object is metadata. */
 	for (uint32_t i = 0; i < bt_schema_kind_count; i++) {
 		const struct bt_schema_message *message = bt_schema_kinds[i].message;

@@ -479,10 +479,10 @@ message W
         self.assertIn('.items_max = 4, .unique = "port"', text)
         self.assertIn(".has_range = true, .min = 1, .max = 9", text)
         self.assertIn(".format = BT_SCHEMA_FORMAT_LABEL_KEY", text)
-        # name, package, fields, has_defaults, has_checks
-        self.assertIn('{"W", "a/v1", 1, false, false, f', text)
-        self.assertIn('{"X", "a/v1", 3, false, true, f', text)
-        self.assertIn('{"Z", "a/v1", 1, false, true, f', text)
+        # name, package, fields, places, mask and start of guesses, has_defaults, has_checks
+        self.assertIn('{"W", "a/v1", 1, 1, 3, 0, false, false, f', text)
+        self.assertIn('{"X", "a/v1", 3, 3, 15, 4, false, true, f', text)
+        self.assertIn('{"Z", "a/v1", 1, 1, 3, 28, false, true, f', text)
 
     def test_rules_become_functions(self):
         rules = os.path.join(self.temporary.name, "rules.c")
