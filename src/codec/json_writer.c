@@ -25,7 +25,7 @@ static void new_line(struct bt_json_writer *writer)
 }
 
 /** Writes the comma and line break before a name, or before a value that is not behind a name. */
-static void begin_item(struct bt_json_writer *writer)
+BT_ALWAYS_INLINE void begin_item(struct bt_json_writer *writer)
 {
 	if (writer->after_name) {
 		writer->after_name = false;
@@ -34,7 +34,7 @@ static void begin_item(struct bt_json_writer *writer)
 	if (writer->need_comma) {
 		bt_strbuf_append_char(writer->out, ',');
 	}
-	if (writer->depth != 0) {
+	if (writer->indent != 0 && writer->depth != 0) {
 		new_line(writer);
 	}
 }
@@ -249,7 +249,10 @@ void bt_json_write_name(struct bt_json_writer *writer, struct bt_str name)
 	BT_ASSERT(writer->depth > 0 && !writer->after_name);
 	begin_item(writer);
 	write_quoted(writer, name.data != NULL ? name : BT_STR(""));
-	bt_strbuf_append(writer->out, ": ", writer->indent != 0 ? 2 : 1);
+	bt_strbuf_append_char(writer->out, ':');
+	if (writer->indent != 0) {
+		bt_strbuf_append_char(writer->out, ' ');
+	}
 	writer->after_name = true;
 }
 

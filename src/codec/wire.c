@@ -127,18 +127,6 @@ int bt_wire_skip(struct bt_wire *wire, uint32_t number, uint32_t type, struct be
 	}
 }
 
-static uint32_t put_varint(char *to, uint64_t value)
-{
-	uint32_t count = 0;
-
-	while (value >= 0x80) {
-		to[count++] = (char)(unsigned char)(value | 0x80);
-		value >>= 7;
-	}
-	to[count++] = (char)(unsigned char)value;
-	return count;
-}
-
 int bt_wire_read_fields(struct bt_str bytes, struct bt_wire_fields *out, struct berth_error *err)
 {
 	struct bt_wire wire = bt_wire_from(bytes);
@@ -161,40 +149,59 @@ int bt_wire_read_fields(struct bt_str bytes, struct bt_wire_fields *out, struct 
 	return code;
 }
 
-void bt_wire_write_varint(struct bt_strbuf *out, uint64_t value)
+static char *put_varint(char *to, uint64_t value)
 {
-	char bytes[VARINT_BYTES_MAX];
-
-	if (value < 0x80) {
-		bt_strbuf_append_char(out, (char)value);
-		return;
+	while (value >= 0x80) {
+		*to++ = (char)(unsigned char)(value | 0x80);
+		value >>= 7;
 	}
-	bt_strbuf_append(out, bytes, put_varint(bytes, value));
+	*to++ = (char)(unsigned char)value;
+	return to;
 }
 
-static void write_tag(struct bt_strbuf *out, uint32_t number, enum bt_wire_type type)
+/* Reserves room for two varints and `extra` bytes; returns where to write them. */
+static char *begin(struct bt_strbuf *out, size_t extra)
 {
-	bt_wire_write_varint(out, (uint64_t)number << 3 | (uint64_t)type);
+	bt_strbuf_reserve(out, 2 * VARINT_BYTES_MAX + extra);
+	return out->data + out->length;
+}
+
+static void end(struct bt_strbuf *out, char *at)
+{
+	*at = '\0';
+	out->length = (size_t)(at - out->data);
+}
+
+static char *put_tag(char *to, uint32_t number, enum bt_wire_type type)
+{
+	return put_varint(to, (uint64_t)number << 3 | (uint64_t)type);
+}
+
+void bt_wire_write_varint(struct bt_strbuf *out, uint64_t value)
+{
+	end(out, put_varint(begin(out, 0), value));
 }
 
 void bt_wire_write_bytes(struct bt_strbuf *out, uint32_t number, struct bt_str bytes)
 {
-	write_tag(out, number, BT_WIRE_BYTES);
-	bt_wire_write_varint(out, bytes.length);
-	bt_strbuf_append_str(out, bytes);
+	char *at = put_tag(begin(out, bytes.length), number, BT_WIRE_BYTES);
+
+	at = put_varint(at, bytes.length);
+	if (bytes.length != 0) {
+		memcpy(at, bytes.data, bytes.length);
+	}
+	end(out, at + bytes.length);
 }
 
 void bt_wire_write_number(struct bt_strbuf *out, uint32_t number, uint64_t value)
 {
-	write_tag(out, number, BT_WIRE_VARINT);
-	bt_wire_write_varint(out, value);
+	end(out, put_varint(put_tag(begin(out, 0), number, BT_WIRE_VARINT), value));
 }
 
 /* Reserve one byte for the length, which is enough for most messages. */
 size_t bt_wire_open(struct bt_strbuf *out, uint32_t number)
 {
-	write_tag(out, number, BT_WIRE_BYTES);
-	bt_strbuf_append_char(out, 0);
+	end(out, put_tag(begin(out, 0), number, BT_WIRE_BYTES) + 1);
 	return out->length;
 }
 
