@@ -29,6 +29,8 @@ static bool queue_sorts_before(const void *owner, uint32_t a, uint32_t b)
 	const struct bt_queue *queue = owner;
 	const struct bt_queue_entry *left = bt_queue_entry_at(queue, a);
 	const struct bt_queue_entry *right = bt_queue_entry_at(queue, b);
+
+	BT_ASSERT(!left->parked && !right->parked);
 	const struct bt_queued_pod left_pod = {
 		&left->pod, left->timestamp_ns, left->initial_attempt_ns, left->attempts};
 	const struct bt_queued_pod right_pod = {
@@ -185,8 +187,7 @@ bool bt_queue_move_to_active_queue(struct bt_queue *queue, struct bt_queue_entry
 		bt_heap_push(&queue->active_queue, entry->id, key.major, key.minor);
 	}
 	add_to_place(queue, entry, BT_QUEUE_ACTIVE);
-	if (bt_shortcuts(queue->sort)->less_is_priority_then_time &&
-		queue->active_queue.slots.count > BT_QUEUE_UNPARKED_MAX) {
+	if (queue->active_queue.slots.count > BT_QUEUE_UNPARKED_MAX) {
 		bt_vec_push(&queue->unparked, entry->id); /* it will wait for long */
 	}
 	queue->events.items[event].incoming[BT_QUEUE_ACTIVE]++;

@@ -347,8 +347,9 @@ struct bt_queue_entry *bt_queue_unpark(struct bt_queue *queue, uint32_t id)
 }
 
 /*
- * Whether an operation may park the record. Not a group's first entry, which hints use, nor the
- * next pod to pop, nor a record to which the nominator may point.
+ * Whether an operation may park the record. Not a group's first entry, which hints use, nor an
+ * active pod that is popped next or is compared as a whole, nor a record to which the nominator may
+ * point.
  */
 static bool may_park(const struct bt_queue *queue, const struct bt_queue_entry *entry)
 {
@@ -362,6 +363,7 @@ static bool may_park(const struct bt_queue *queue, const struct bt_queue_entry *
 		struct bt_rejectors rejectors = bt_queue_entry_rejectors(entry);
 
 		if (entry->place != BT_QUEUE_ACTIVE || !bt_rejectors_is_empty(&rejectors) ||
+			!bt_shortcuts(queue->sort)->less_is_priority_then_time ||
 			bt_heap_top(&queue->active_queue) == entry->id) {
 			return false;
 		}

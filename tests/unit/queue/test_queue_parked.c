@@ -131,8 +131,8 @@ START_TEST(test_queue_parked__a_long_backlog)
 			(void)snprintf(name, sizeof(name), "p%u", i);
 			ck_assert(bt_str_equal_c(queue_entry(&queue, name)->pod.name, name));
 			bt_queue_delete(queue.queue, pod);
-			ck_assert_ptr_null(bt_queue_find(
-				queue.queue, BT_STR("default"), bt_str_from(name)));
+			ck_assert_ptr_null(
+				bt_queue_find(queue.queue, BT_STR("default"), bt_str_from(name)));
 			(void)add_active(&queue, i);
 		}
 	}
@@ -163,5 +163,42 @@ START_TEST(test_queue_parked__a_long_backlog)
 }
 END_TEST
 
+static bool is_older(BT_UNUSED struct bt_plugin *plugin, const struct bt_queued_pod *a,
+	const struct bt_queued_pod *b)
+{
+	return a->timestamp_ns < b->timestamp_ns;
+}
+
+/** A QueueSort plugin of another order reads the whole pods, so they are not parked. */
+START_TEST(test_queue_parked__another_order)
+{
+	struct queue_fixture queue;
+	struct fake fake = queue_rejector("Oldest", NULL, 0, false);
+	const struct queue_setup setup = {
+		.config =
+			"'profiles':[{'schedulerName':'default-scheduler','plugins':{'multiPoint':"
+			"{'disabled':[{'name':'*'}],'enabled':[{'name':'Oldest'},"
+			"{'name':'DefaultBinder'}]}}}]",
+		.fakes = &fake,
+		.fake_count = 1,
+	};
+
+	fake.ops.less = is_older;
+	queue_init_with(&queue, &setup);
+	for (uint32_t i = 0; i < PODS; i++) {
+		(void)add_active(&queue, i);
+	}
+	ck_assert_uint_eq(count_parked(queue.queue), 0);
+	for (uint32_t i = 0; i < PODS; i++) {
+		char name[32];
+
+		(void)snprintf(name, sizeof(name), "p%u", i);
+		queue_release(&queue, queue_pop_expect(&queue, name));
+	}
+	queue_finish(&queue);
+}
+END_TEST
+
 BT_TEST_MAIN("queue_parked", test_queue_parked__an_event_leaves_few_unparked,
-	test_queue_parked__the_pod_of_the_event_stays_unparked, test_queue_parked__a_long_backlog)
+	test_queue_parked__the_pod_of_the_event_stays_unparked, test_queue_parked__a_long_backlog,
+	test_queue_parked__another_order)
