@@ -63,14 +63,19 @@ BT_ALWAYS_INLINE void push_level(struct parser *parser, struct bt_json_value *co
 	bt_vec_push(&parser->levels, level);
 }
 
+BT_ALWAYS_INLINE bool is_full(const struct parser *parser)
+{
+	return BT_UNLIKELY(parser->value_count >= BT_JSON_VALUES_MAX) &&
+		parser->value_count - (uint32_t)(parser->values_end - parser->values) >=
+		BT_JSON_VALUES_MAX;
+}
+
 /** Reads the scalar at p, or enters the container at p and pushes a level. */
 BT_ALWAYS_INLINE int begin_value(struct parser *parser, const char *p,
 	struct bt_json_value **out_value, struct berth_error *err)
 {
 	struct bt_json_reader *reader = &parser->reader;
-	/* Checked before an allocation: a few values more than the maximum are accepted. */
-	if (BT_UNLIKELY(parser->value_count > BT_JSON_VALUES_MAX) &&
-		parser->values == parser->values_end) {
+	if (is_full(parser)) {
 		return bt_error_set(
 			err, BERTH_ERR_TOO_LARGE, "more than %u values", BT_JSON_VALUES_MAX);
 	}
@@ -203,7 +208,7 @@ BT_ALWAYS_INLINE int next_item(struct parser *parser, struct berth_error *err)
 		if (result != 0) {
 			return result;
 		}
-		if (type == BT_JSON_OBJECT) {
+		if (type == BT_JSON_OBJECT && !is_full(parser)) {
 			item->value = new_value(parser, BT_JSON_NUMBER);
 			return bt_json_skip(reader, &item->value->text, err);
 		}
