@@ -196,9 +196,7 @@ BT_ALWAYS_INLINE int next_item(struct parser *parser, struct berth_error *err)
 		name = bt_arena_str(parser->arena, name);
 	}
 	/* Reserve the slot first: items of a nested container are pushed behind it. */
-	if (parser->items.count == parser->items.capacity) {
-		bt_vec_reserve(&parser->items, (uint64_t)parser->items.count + 1);
-	}
+	bt_vec_reserve(&parser->items, (uint64_t)parser->items.count + 1);
 	struct bt_json_member *item = &parser->items.items[parser->items.count++];
 	item->name = name;
 	if (parser->raw_name.length != 0 && bt_str_equal(name, parser->raw_name)) {
