@@ -101,7 +101,7 @@ install: deps-install configure
 # A folder of its own: a package is always for /usr.
 deb: deps-deb
 	@test -f build-deb/build.ninja || $(SETUP) --buildtype=release --prefix=/usr \
-		-Dtests=disabled -Dserver=enabled -Ddaemon=enabled -Dyaml=enabled build-deb
+		-Dtests=disabled -Dyaml=enabled build-deb
 	ninja -C build-deb installable
 	rm -rf build-deb/root
 	DESTDIR=$(CURDIR)/build-deb/root meson install -C build-deb --no-rebuild

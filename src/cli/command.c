@@ -82,7 +82,7 @@ static int check(struct bt_command_line *line, struct berth_error *err)
 		}
 	}
 	if (result == 0 && command->has_source) {
-		result = bt_source_check(&line->source, command->name, err);
+		bt_source_choose(&line->source);
 	}
 	return result == 0 && command->has_setup ? bt_setup_start(command->name, &line->setup, err)
 						 : result;

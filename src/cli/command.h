@@ -91,7 +91,7 @@ struct bt_command {
 	uint32_t flag_count;
 	/** Text after "unexpected argument X: ". NULL: `check` validates the arguments. */
 	const char *no_arguments;
-	bool has_source; /* bt_source_check is called before run */
+	bool has_source; /* bt_source_choose is called before run */
 	bool has_setup;  /* bt_setup_start is called before run */
 	/**
 	 * Size of the options struct, which begins with struct bt_command_line; 0: the options are
@@ -129,7 +129,6 @@ extern const struct bt_command bt_command_explain;
 extern const struct bt_command bt_command_pending;
 extern const struct bt_command bt_command_import;
 extern const struct bt_command bt_command_replay;
-/** Defined only if BT_HAVE_DAEMON is 1. */
 extern const struct bt_command bt_command_record;
 extern const struct bt_command bt_command_scheduler;
 extern const struct bt_command bt_command_up;

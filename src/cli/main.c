@@ -43,13 +43,9 @@ static const struct bt_command *const commands[] = {
 	&bt_command_explain,
 	&bt_command_import,
 	&bt_command_pending,
-#if BT_HAVE_DAEMON
 	&bt_command_record,
-#endif
 	&bt_command_replay,
-#if BT_HAVE_DAEMON
 	&bt_command_scheduler,
-#endif
 	&bt_command_simulate,
 	&bt_command_snapshot,
 	&bt_command_up,
@@ -73,17 +69,10 @@ static const char *const group_names[BT_COMMAND_GROUP__COUNT] = {
 
 static const char outro[] = "\n"
 			    "Try it:\n"
-#if BT_HAVE_DAEMON
 			    "  berth snapshot --kubeconfig ~/.kube/config > cluster.json.gz\n"
 			    "  berth explain shop/web-0 -f cluster.json.gz\n"
 			    "  berth capacity --pod pod.yaml -f cluster.json.gz\n"
 			    "  berth whatif --drain node-1 -f cluster.json.gz\n"
-#else
-			    "  kubectl get nodes,pods,pc,pdb,pv,pvc,sc -A -o yaml > cluster.yaml\n"
-			    "  berth explain shop/web-0 -f cluster.yaml\n"
-			    "  berth capacity --pod pod.yaml -f cluster.yaml\n"
-			    "  berth whatif --drain node-1 -f cluster.yaml\n"
-#endif
 			    "  berth up --nodes 3\n"
 			    "\n"
 			    "\"berth help COMMAND\" explains a command.\n";
@@ -157,13 +146,11 @@ static int run_help(int argc, char **argv)
 
 static int run_program(int argc, char **argv)
 {
-#if BT_HAVE_DAEMON
 	/* A program named kube-scheduler runs only the command "scheduler". */
 	const char *slash = argc > 0 ? strrchr(argv[0], '/') : NULL;
 	if (argc > 0 && strcmp(slash != NULL ? slash + 1 : argv[0], "kube-scheduler") == 0) {
 		return bt_command_run(&bt_command_scheduler, argc - 1, argv + 1);
 	}
-#endif
 	if (argc < 2) {
 		print_overview(stderr);
 		return BT_EXIT_BAD_INPUT;

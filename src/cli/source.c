@@ -1,15 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/source.h"
 
+#include <stdio.h>
 #include <string.h>
 
-#include "cluster/kustomize.h"
 #include "cli/console.h"
-#if BT_HAVE_DAEMON
-#include <stdio.h>
-
 #include "client/live.h"
-#endif
+#include "cluster/kustomize.h"
 
 static struct bt_source_provider provided;
 
@@ -18,13 +15,11 @@ void bt_source_provide(const struct bt_source_provider *provider)
 	provided = *provider;
 }
 
-int bt_source_check(struct bt_source *source, const char *command_name, struct berth_error *err)
+void bt_source_choose(struct bt_source *source)
 {
 	if (provided.fill != NULL) {
-		return 0;
+		return;
 	}
-#if BT_HAVE_DAEMON
-	(void)command_name;
 	if (source->context != NULL && source->kubeconfig == NULL) {
 		source->kubeconfig = "";
 	}
@@ -33,21 +28,8 @@ int bt_source_check(struct bt_source *source, const char *command_name, struct b
 		source->kubeconfig = "";
 		source->is_default = true;
 	}
-	(void)err;
-	return 0;
-#else
-	if (source->kubeconfig != NULL || source->context != NULL) {
-		return bt_error_set(err, BERTH_ERR_INVALID,
-			"--kubeconfig: this program was built without a client of API servers");
-	}
-	return source->files.list.count + source->kustomizations.list.count != 0
-		? 0
-		: bt_error_set(err, BERTH_ERR_INVALID,
-			  "no input: name files with -f (see \"berth %s --help\")", command_name);
-#endif
 }
 
-#if BT_HAVE_DAEMON
 /** --- the server --- */
 
 struct live_reading {
@@ -105,7 +87,6 @@ static int read_server(
 	bt_live_close(live);
 	return result;
 }
-#endif
 
 int bt_source_read(
 	const struct bt_source *source, struct bt_manifests *cluster, struct berth_error *err)
@@ -113,12 +94,9 @@ int bt_source_read(
 	int result = 0;
 	if (provided.fill != NULL) {
 		result = provided.fill(provided.context, cluster, err);
-	}
-#if BT_HAVE_DAEMON
-	else if (source->kubeconfig != NULL) {
+	} else if (source->kubeconfig != NULL) {
 		result = read_server(source, cluster, err);
 	}
-#endif
 	cluster->input.recursive = source->recursive;
 	for (uint32_t i = 0; i < source->files.list.count && result == 0; i++) {
 		result = bt_manifests_read(cluster, source->files.list.items[i], err);

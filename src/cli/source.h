@@ -42,12 +42,8 @@ struct bt_source {
 			"context of the kubeconfig (default: its current one)" \
 	}
 
-/**
- * Without --filename, --kustomize and --kubeconfig, choose the server that kubectl would use. A
- * program built without the client returns BERTH_ERR_INVALID instead.
- */
-BT_MUST_USE int bt_source_check(
-	struct bt_source *source, const char *command_name, struct berth_error *err);
+/** Without --filename, --kustomize and --kubeconfig, choose the server that kubectl would use. */
+void bt_source_choose(struct bt_source *source);
 /**
  * Read the server first, then the files and the kustomizations, each in order. Kinds that the user
  * may not list on the server are left out with a warning, but nodes and pods are required:

@@ -3,8 +3,7 @@
 #define BT_CLIENT_LIVE_H
 /**
  * Reads from a live API server: all objects the engine needs, and the events of a pod. The
- * functions of this header send only GET requests. Requires the client (BT_HAVE_DAEMON); used by
- * bt_source_read (cli/source.h).
+ * functions of this header send only GET requests. Used by bt_source_read (cli/source.h).
  *
  * Errors are BERTH_ERR_IO, and BERTH_ERR_INVALID for an invalid kubeconfig. The message is one
  * sentence that names the server and says what to do. All waits are bounded: 10 seconds to connect,

@@ -11,7 +11,6 @@
 static void read_events(struct bt_explain_events *events, const struct bt_source *source,
 	const struct bt_object_meta *pod)
 {
-#if BT_HAVE_DAEMON
 	struct berth_error err = BERTH_ERROR_INIT;
 	struct bt_live *live;
 	if (source->kubeconfig == NULL) {
@@ -28,11 +27,6 @@ static void read_events(struct bt_explain_events *events, const struct bt_source
 		bt_printable_append(&events->problem, bt_str_from(berth_error_message(&err)));
 		berth_error_finish(&err);
 	}
-#else
-	(void)events;
-	(void)source;
-	(void)pod;
-#endif
 }
 
 #define PROPOSALS_DEFAULT 3
@@ -193,9 +187,7 @@ static int explain(const struct options *options, struct bt_simulation *simulati
 	}
 	bt_explanation_finish(&explanation);
 	bt_strbuf_finish(&report->events.problem);
-#if BT_HAVE_DAEMON
 	bt_live_events_finish(&report->events.list);
-#endif
 	bt_arena_finish(&objects.arena);
 	bt_free(objects.nodes);
 	return result;

@@ -10,11 +10,9 @@
 #include "cli/replay/replay_run.h"
 #include "cli/up/up_identity.h"
 #include "cli/view/view.h"
+#include "client/live.h"
 #include "net/clock.h"
 #include "net/loop.h"
-#if BT_HAVE_DAEMON
-#include "client/live.h"
-#endif
 
 #define FORGET_INTERVAL_NS (60 * BT_NS_PER_SECOND)
 #define TOKEN_BYTES 16
@@ -34,9 +32,7 @@ struct run {
 	struct bt_up_identity identity;
 	struct bt_strbuf percentage;
 	struct bt_strbuf threads;
-#if BT_HAVE_DAEMON
 	struct bt_live *live; /* NULL: files are served */
-#endif
 	bool stop;
 };
 
@@ -56,7 +52,6 @@ static int64_t remove_old_history(void *context, int64_t now_ns)
 
 /** --- sources of objects --- */
 
-#if BT_HAVE_DAEMON
 static void take_change(void *context, struct bt_object *old_object, struct bt_object *new_object)
 {
 	struct run *run = context;
@@ -74,7 +69,6 @@ static void warn(void *context, const char *line)
 	struct run *run = context;
 	bt_warnings_take(&run->options->line.warnings, line);
 }
-#endif
 
 /** Returns the last component of a path. */
 static const char *base_name(const char *path)
@@ -239,11 +233,9 @@ static int start_server(struct run *run, struct berth_error *err)
 		: options->replays     ? "a replay"
 		: view->is_recording   ? "a recording"
 				       : "from files";
-#if BT_HAVE_DAEMON
 	if (options->allow_changes) {
 		view->client = bt_live_client(run->live);
 	}
-#endif
 	result = bt_view_server_start(view, err);
 	if (result == 0) {
 		struct bt_strbuf url = {0};
@@ -270,7 +262,6 @@ static int run_server(struct run *run, struct berth_error *err)
 	int result = 0;
 	bt_history_init(&run->view.history, bt_clock_wall_ns());
 	if (live) {
-#if BT_HAVE_DAEMON
 		const struct bt_source *source = &run->options->line.source;
 		result = bt_live_open(source->kubeconfig, source->context, &run->live, err);
 		if (result == 0) {
@@ -279,7 +270,6 @@ static int run_server(struct run *run, struct berth_error *err)
 				bt_live_context(run->live)[0] != '\0' ? ", " : "",
 				bt_live_server(run->live));
 		}
-#endif
 	} else {
 		result = bt_loop_create(&run->view.loop, err);
 	}
@@ -288,13 +278,11 @@ static int run_server(struct run *run, struct berth_error *err)
 	}
 	if (result == 0) {
 		if (live) {
-#if BT_HAVE_DAEMON
 			const struct bt_live_watch_sink sink = {run, take_change, ignore_gap, warn};
 			run->view.watch = bt_live_watch_create(run->live, &sink);
 			result = bt_live_watch_sync(run->view.watch, &run->stop, err);
 			run->view.history.from_ns = bt_clock_wall_ns();
 			bt_loop_add_worker(run->view.loop, remove_old_history, run);
-#endif
 		} else {
 			result = read_kept(run, err);
 		}
@@ -335,9 +323,10 @@ static int check(void *context, struct berth_error *err)
 		result = bt_command_read_duration(
 			"history", options->history_text, false, &options->history_ns, err);
 	}
-	return result == 0 && arguments->list.count == 0
-		? bt_source_check(&options->line.source, options->line.command->name, err)
-		: result;
+	if (arguments->list.count == 0) {
+		bt_source_choose(&options->line.source);
+	}
+	return result;
 }
 
 static int run_view(void *context, struct bt_strbuf *out BT_UNUSED, struct berth_error *err)
@@ -347,9 +336,7 @@ static int run_view(void *context, struct bt_strbuf *out BT_UNUSED, struct berth
 
 	bt_view_server_finish(&run.view);
 	bt_questions_finish(&run.view);
-#if BT_HAVE_DAEMON
 	bt_view_changes_finish(&run.view);
-#endif
 	bt_history_finish(&run.view.history);
 	bt_up_identity_finish(&run.identity);
 	bt_strbuf_finish(&run.view.source);
@@ -358,10 +345,8 @@ static int run_view(void *context, struct bt_strbuf *out BT_UNUSED, struct berth
 	bt_strbuf_finish(&run.percentage);
 	bt_strbuf_finish(&run.threads);
 	if (is_live(run.options)) {
-#if BT_HAVE_DAEMON
 		bt_live_watch_destroy(run.view.watch);
 		bt_live_close(run.live);
-#endif
 	} else {
 		bt_loop_destroy(run.view.loop);
 	}

@@ -6,11 +6,9 @@
 #include "base/alloc.h"
 #include "base/nanoseconds.h"
 #include "cli/view/view.h"
+#include "client/live.h"
 #include "net/clock.h"
 #include "net/loop.h"
-#if BT_HAVE_DAEMON
-#include "client/live.h"
-#endif
 
 /**
  * Serves the page and its requests. The page itself is public; everything about the cluster
@@ -300,8 +298,6 @@ static void start_question(struct bt_view_call *call)
 	}
 }
 
-#if BT_HAVE_DAEMON
-
 static void change_cluster(struct bt_view_call *call)
 {
 	struct berth_error err = BERTH_ERROR_INIT;
@@ -317,7 +313,6 @@ static void change_cluster(struct bt_view_call *call)
 		berth_error_finish(&err);
 	}
 }
-#endif
 
 /** --- stream of changes --- */
 
@@ -326,11 +321,8 @@ static int64_t read_change(void *context, char *buffer, size_t capacity)
 	struct bt_view_call *call = context;
 	const struct bt_history *history = &call->view->history;
 	int64_t now_ns = bt_loop_now_ns(call->view->loop);
-	bool is_lost = false;
 	struct bt_strbuf text = {0};
-#if BT_HAVE_DAEMON
-	is_lost = call->view->watch != NULL && bt_live_watch_is_lost(call->view->watch);
-#endif
+	bool is_lost = call->view->watch != NULL && bt_live_watch_is_lost(call->view->watch);
 	if (is_lost != call->sent_lost) {
 		bt_strbuf_printf(&text, "event: server\ndata: %s\n\n", is_lost ? "lost" : "there");
 		call->sent_lost = is_lost;
@@ -399,9 +391,7 @@ static const struct route {
 	{"GET", "/api/samples", get_samples},
 	{"GET", "/api/changes", get_changes},
 	{"POST", "/api/question", start_question},
-#if BT_HAVE_DAEMON
 	{"POST", "/api/change", change_cluster},
-#endif
 };
 
 static void serve_request(void *context, struct bt_http_exchange *exchange)
@@ -470,11 +460,9 @@ static void end_call(void *context BT_UNUSED, struct bt_http_exchange *exchange)
 	if (call->question != 0) {
 		bt_question_cancel(call->view, call->question);
 	}
-#if BT_HAVE_DAEMON
 	if (call->change != NULL) {
 		bt_view_change_cancel(call->change);
 	}
-#endif
 	finish_changes(call);
 	bt_arena_finish(&call->arena);
 	bt_free(call);
