@@ -17,7 +17,7 @@ static void run_text(struct test_run *run, const char *text)
 	ck_assert_msg(result == 0, "%s", berth_error_message(&err));
 }
 
-START_TEST(test_surroundings__objects_are_handed_on)
+START_TEST(test_simulation_objects__objects_are_handed_on)
 {
 	struct test_run run;
 	run_text(&run,
@@ -30,7 +30,7 @@ START_TEST(test_surroundings__objects_are_handed_on)
 }
 END_TEST
 
-START_TEST(test_surroundings__namespaces)
+START_TEST(test_simulation_objects__namespaces)
 {
 	struct test_run run;
 	run_text(&run,
@@ -50,7 +50,7 @@ START_TEST(test_surroundings__namespaces)
 }
 END_TEST
 
-START_TEST(test_surroundings__replica_set_of_a_deployment)
+START_TEST(test_simulation_objects__replica_set_of_a_deployment)
 {
 	struct test_run run;
 	run_text(&run,
@@ -75,7 +75,7 @@ END_TEST
 	"  annotations: {storageclass.kubernetes.io/is-default-class: 'true'}\n" \
 	"volumeBindingMode: WaitForFirstConsumer\n"
 
-START_TEST(test_surroundings__claims_and_classes)
+START_TEST(test_simulation_objects__claims_and_classes)
 {
 	struct test_run run;
 	run_text(&run,
@@ -109,7 +109,7 @@ START_TEST(test_surroundings__claims_and_classes)
 END_TEST
 
 /* Of equally new default classes the first by name is used, whatever their order in the input. */
-START_TEST(test_surroundings__equally_new_default_classes)
+START_TEST(test_simulation_objects__equally_new_default_classes)
 {
 	struct test_run run;
 	run_text(&run,
@@ -128,6 +128,7 @@ START_TEST(test_surroundings__equally_new_default_classes)
 }
 END_TEST
 
-BT_TEST_MAIN("surroundings", test_surroundings__objects_are_handed_on,
-	test_surroundings__namespaces, test_surroundings__replica_set_of_a_deployment,
-	test_surroundings__claims_and_classes, test_surroundings__equally_new_default_classes)
+BT_TEST_MAIN("simulation_objects", test_simulation_objects__objects_are_handed_on,
+	test_simulation_objects__namespaces, test_simulation_objects__replica_set_of_a_deployment,
+	test_simulation_objects__claims_and_classes,
+	test_simulation_objects__equally_new_default_classes)
