@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <gnutls/gnutls.h>
 #include <gnutls/x509.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -77,7 +78,14 @@ int bt_client_file_read(
 int bt_client_file_read_waiting(
 	const char *path, uint32_t bytes_max, struct bt_strbuf *out, struct berth_error *err)
 {
-	return read_file(path, true, bytes_max, out, err);
+	/* The daemon handles signals in its loop, which does not run while a read waits. */
+	sigset_t none;
+	sigset_t before;
+	(void)sigemptyset(&none); /* cannot fail */
+	(void)pthread_sigmask(SIG_SETMASK, &none, &before);
+	int result = read_file(path, true, bytes_max, out, err);
+	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+	return result;
 }
 
 int bt_client_file_check(const char *path, struct berth_error *err)

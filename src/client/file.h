@@ -14,7 +14,8 @@
 BT_MUST_USE int bt_client_file_read(
 	const char *path, uint32_t bytes_max, struct bt_strbuf *out, struct berth_error *err);
 /**
- * Like bt_client_file_read, but waits for data of a pipe. For files that are read only at start.
+ * Like bt_client_file_read, but waits for data of a pipe, without blocking signals. For files that
+ * are read only at start.
  */
 BT_MUST_USE int bt_client_file_read_waiting(
 	const char *path, uint32_t bytes_max, struct bt_strbuf *out, struct berth_error *err);

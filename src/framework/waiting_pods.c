@@ -159,10 +159,12 @@ struct bt_waiting_pod *bt_waiting_pods_add(struct bt_waiting_pods *waiting,
 		struct bt_waiting_timer timer = {
 			.plugin = waits[i].plugin,
 			.timeout_ns = timeout_ns,
-			/* A timeout of 0 or less fires immediately. */
-			.deadline_ns = now_ns + (timeout_ns > 0 ? timeout_ns : 0),
 		};
 
+		/* A timeout of 0 or less fires immediately. */
+		if (BT_ADD_OVERFLOW(now_ns, BT_MAX(timeout_ns, 0), &timer.deadline_ns)) {
+			timer.deadline_ns = INT64_MAX;
+		}
 		bt_vec_push(&entry->pending, timer);
 	}
 	if (old_index != UINT32_MAX) {

@@ -5,6 +5,7 @@ cluster."""
 import json
 import os
 import re
+import signal
 import socket
 import subprocess
 
@@ -81,6 +82,20 @@ def test_a_signal_ends_the_wait_for_the_authentication_configuration(program):
                 _, err = process.communicate(timeout=8)  # the wait takes ten seconds
     assert process.returncode == 0 and "Requested to terminate, exiting" in err, err
     assert "Error looking up" not in err, err
+
+
+def test_a_signal_ends_the_wait_for_a_file(program):
+    fifo = os.path.join(program.folder, "fifo")
+    os.mkfifo(fifo)
+    for flags in (["--kubeconfig", fifo], ["--config", fifo]):
+        with subprocess.Popen(
+                [program.path, "scheduler", "--secure-port=0", *flags]) as process:
+            with open(fifo, "wb"):  # waits for the reader
+                process.terminate()
+                try:
+                    assert process.wait(timeout=8) == -signal.SIGTERM
+                finally:
+                    process.kill()
 
 
 def test_write_config(program):

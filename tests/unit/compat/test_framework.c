@@ -394,6 +394,14 @@ START_TEST(test_framework__permit)
 		"Unschedulable: rejected due to timeout after waiting 15m0s at plugin A");
 	ck_assert_int_eq(berth_framework_next_permit_deadline_ns(world.framework), INT64_MAX);
 
+	const struct berth_permit_wait longest = {BERTH_STR("A"), INT64_MAX};
+	berth_framework_add_waiting_pod(world.framework, world.pod, &longest, 1, 100);
+	expect_status(berth_framework_wait_on_permit(world.framework, world.pod, 101, world.arena),
+		"Wait: ");
+	berth_waiting_pod_allow(berth_handle_get_waiting_pod(handle, BERTH_STR("uid-p")), "A");
+	expect_status(berth_framework_wait_on_permit(world.framework, world.pod, 102, world.arena),
+		"Success: ");
+
 	told.answers[1][POINT_PERMIT] = BERTH_CODE_UNSCHEDULABLE;
 	expect_status(berth_framework_run_permit_plugins(world.framework, world.state, world.pod,
 			      BERTH_STR("n1"), &waits, &count),
