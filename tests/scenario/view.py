@@ -619,7 +619,7 @@ def test_a_search_is_for_the_text_in_the_field(program):
         assert window.evaluate("[...document.querySelectorAll('[role=tab]')]"
                                ".map((tab) => tab.tabIndex)") == [0, -1, -1, -1, -1]
         window.evaluate("byId('search').focus()")
-        window.type("node-a1")
+        window.type("Node-A1")
         window.wait_for("byId('found').children.length == 1")
         window.evaluate("byId('search').value = 'node-b1'")
         window.press("Enter")
@@ -846,6 +846,12 @@ def test_the_page_follows_a_cluster_and_changes_it(program):
             "widgets.example.com", "Widget default/one", "Gadget two"], results
         assert [one["ok"] for one in results] == [True, True, True, True, False], results
         assert "does not serve this kind" in results[4]["message"], results
+        _, _, body = page.request("/api/change", json.dumps({"type": "apply", "text": json.dumps(
+            {"kind": "List", "apiVersion": "v1", "items": [
+                {"kind": "ConfigMap", "apiVersion": "v1", "metadata": {"name": name}}
+                for name in ("first", "second")]})}).encode())
+        assert [(one["object"], one["ok"]) for one in json.loads(body)["results"]] == [
+            ("ConfigMap default/first", True), ("ConfigMap default/second", True)], body
         _, _, body = page.request("/api/change", b'{"type": "cordon", "node": "../secrets"}')
         result = json.loads(body)["results"][0]
         assert not result["ok"] and "could not find" in result["message"], result

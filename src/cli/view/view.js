@@ -790,7 +790,7 @@ function workloadField(id, attributes, isOffered) {
 	const offers = make("datalist", {id});
 	const offer = async () => {
 		const wanted = field.value.trim();
-		const items = await get(withTime(`/api/search?workloads=1&text=${encodeURIComponent(wanted.slice(wanted.lastIndexOf("/") + 1))}`));
+		const items = await get(withTime(`/api/search?workloads=1&text=${encodeURIComponent(wanted.toLowerCase().slice(wanted.lastIndexOf("/") + 1))}`));
 		if (wanted === field.value.trim()) offers.replaceChildren(...items.filter(isOffered).map((item) => make("option", {value: nameFor(item)})));
 	};
 	const field = make("input", {...attributes, list: id, autocomplete: "off", onfocus: offer, oninput: offer});
@@ -1048,7 +1048,7 @@ async function search() {
 	const wanted = byId("search").value.trim();
 	const list = byId("found");
 	if (wanted === "") { Object.assign(list, {items: [], wanted}); hideFound(); return; }
-	const items = await get(withTime(`/api/search?text=${encodeURIComponent(wanted)}`));
+	const items = await get(withTime(`/api/search?text=${encodeURIComponent(wanted.toLowerCase())}`));
 	if (wanted !== byId("search").value.trim() || document.activeElement !== byId("search")) return;
 	list.replaceChildren(...items.map((item, i) => make("li", {role: "option", id: `found-${i}`, "aria-selected": "false", onmousedown: (event) => { event.preventDefault(); choose(item); }},
 		text("small", item.kind), nameOf(item.namespace !== "" ? `${item.namespace}/${item.name}` : item.name))));

@@ -176,18 +176,17 @@ static int add_scale(
 		"kind, namespace, name: a Deployment, StatefulSet or ReplicaSet is needed");
 }
 
-/** Add one document of the applied text, for server-side apply. */
-static int take_document(void *context, BT_UNUSED struct bt_origin origin,
-	struct bt_json_reader *reader, struct berth_error *err)
+/** Add an object of the applied text, or the objects of a List, for server-side apply. */
+static int add_apply(struct bt_view_change *change, const struct bt_json_value *document,
+	struct berth_error *err)
 {
-	struct bt_view_change *change = context;
-	struct bt_str text;
-	struct bt_json_value *document;
-	int result = bt_json_skip(reader, &text, err);
-	if (result == 0) {
-		result = bt_json_parse(&change->arena, text, true, &document, err);
-	}
-	if (result < 0 || document->type == BT_JSON_NULL) {
+	const struct bt_json_value *items = bt_json_find(document, "items");
+	if (items != NULL && items->type == BT_JSON_ARRAY &&
+		bt_str_equal_c(bt_json_find_str(document, "kind"), "List")) {
+		int result = 0;
+		for (uint32_t i = 0; i < items->count && result == 0; i++) {
+			result = add_apply(change, items->elements[i], err);
+		}
 		return result;
 	}
 	const struct bt_json_value *metadata = bt_json_find(document, "metadata");
@@ -196,14 +195,16 @@ static int take_document(void *context, BT_UNUSED struct bt_origin origin,
 		.namespace_ = bt_json_find_str(metadata, "namespace"),
 		.name = bt_json_find_str(metadata, "name"),
 		.query = "fieldManager=berth-view",
-		.content_type = "application/apply-patch+yaml",
-		.body = bt_arena_str(&change->arena, text)};
+		.content_type = "application/apply-patch+yaml"};
 	struct bt_str api_version = bt_json_find_str(document, "apiVersion");
 	if (api_version.length == 0 || step.kind.length == 0 || step.name.length == 0) {
 		return bt_error_set(err, BERTH_ERR_INVALID,
 			"%.*s%sapiVersion, kind and metadata.name are needed",
 			BT_STR_ARG(step.kind), step.kind.length != 0 ? ": " : "");
 	}
+	struct bt_strbuf body = {0};
+	bt_json_format(document, &body);
+	step.body = bt_arena_take_strbuf(&change->arena, &body);
 	struct bt_strbuf path = {0};
 	struct bt_str group;
 	struct bt_str version;
@@ -219,6 +220,20 @@ static int take_document(void *context, BT_UNUSED struct bt_origin origin,
 	step.object_text = name_object(change, step.kind, step.namespace_, step.name);
 	bt_vec_push(&change->steps, step);
 	return 0;
+}
+
+static int take_document(void *context, BT_UNUSED struct bt_origin origin,
+	struct bt_json_reader *reader, struct berth_error *err)
+{
+	struct bt_view_change *change = context;
+	struct bt_str text;
+	struct bt_json_value *document;
+	int result = bt_json_skip(reader, &text, err);
+	if (result == 0) {
+		result = bt_json_parse(&change->arena, text, true, &document, err);
+	}
+	return result < 0 || document->type == BT_JSON_NULL ? result
+							    : add_apply(change, document, err);
 }
 
 static int read_change(struct bt_view_change *change, struct bt_str text, struct berth_error *err)
