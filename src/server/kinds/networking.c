@@ -65,6 +65,12 @@ static bool needs_node_ports(const struct bt_json_value *spec)
 			bt_json_bool_at(spec, "allocateLoadBalancerNodePorts", true));
 }
 
+static bool needs_health_check_port(const struct bt_json_value *spec)
+{
+	return has_type(spec, "LoadBalancer") &&
+		bt_str_equal_c(bt_kinds_text(spec, "externalTrafficPolicy"), "Local");
+}
+
 static bool is_node_port(int64_t number)
 {
 	return number >= NODE_PORT_FIRST && number < NODE_PORT_FIRST + NODE_PORT_COUNT;
@@ -88,8 +94,10 @@ static uint32_t low_bits(uint64_t hash)
 static void count_node_ports(const struct bt_json_value *spec, int sign, uint32_t *counts)
 {
 	const struct bt_json_value *ports = bt_json_array_at(spec, "ports");
-	for (uint32_t i = 0; i < ports->count; i++) {
-		int64_t number = bt_json_int64_at(ports->elements[i], "nodePort", 0);
+	for (uint32_t i = 0; i <= ports->count; i++) {
+		int64_t number = i < ports->count
+			? bt_json_int64_at(ports->elements[i], "nodePort", 0)
+			: bt_json_int64_at(spec, "healthCheckNodePort", 0);
 		if (is_node_port(number)) {
 			counts[number - NODE_PORT_FIRST] += (uint32_t)sign;
 		}
@@ -219,6 +227,8 @@ static void set_addresses(const struct bt_write *write, struct bt_json_value *sp
 	struct bt_arena *arena = write->arena;
 	const struct bt_json_value *ports = bt_json_array_at(spec, "ports");
 	bool on_nodes = needs_node_ports(spec);
+	bool needs_health_check = needs_health_check_port(spec) &&
+		bt_json_int64_at(spec, "healthCheckNodePort", 0) == 0;
 	if (has_type(spec, "ExternalName")) {
 		return;
 	}
@@ -252,7 +262,7 @@ static void set_addresses(const struct bt_write *write, struct bt_json_value *sp
 	}
 	bt_kinds_default_c(arena, spec, "ipFamilyPolicy", "SingleStack");
 	uint32_t used[NODE_PORT_COUNT];
-	if (on_nodes) {
+	if (on_nodes || needs_health_check) {
 		count_other_node_ports(write, used);
 		count_node_ports(spec, 1, used);
 	}
@@ -261,6 +271,9 @@ static void set_addresses(const struct bt_write *write, struct bt_json_value *sp
 		if (bt_json_int64_at(port, "nodePort", 0) == 0) {
 			bt_json_set_int64(arena, port, "nodePort", take_node_port(write, used));
 		}
+	}
+	if (needs_health_check) {
+		bt_json_set_int64(arena, spec, "healthCheckNodePort", take_node_port(write, used));
 	}
 }
 
@@ -318,8 +331,10 @@ static void remove_fields_of_type(const struct bt_json_value *before, struct bt_
 	}
 	if (has_type(before, "LoadBalancer") && !has_type(spec, "LoadBalancer")) {
 		remove_unchanged(before, spec, "allocateLoadBalancerNodePorts");
-		remove_unchanged(before, spec, "healthCheckNodePort");
 		remove_unchanged(before, spec, "loadBalancerClass");
+	}
+	if (!needs_health_check_port(spec)) {
+		remove_unchanged(before, spec, "healthCheckNodePort");
 	}
 }
 
@@ -342,7 +357,7 @@ static void prepare_update(
 	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(kept); i++) {
 		struct bt_json_value *value = bt_json_find(before, kept[i]);
 		bool is_of_type = strcmp(kept[i], "healthCheckNodePort") != 0 ||
-			has_type(spec, "LoadBalancer");
+			needs_health_check_port(spec);
 		if (value != NULL && is_of_type && bt_json_find(spec, kept[i]) == NULL) {
 			bt_json_set_value(write->arena, spec, kept[i], value);
 		}

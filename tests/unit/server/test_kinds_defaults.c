@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Defaults, and fields that creates set. Spec: 14b sections 2.2, 3 and 12. */
+#include <stdlib.h>
+
 #include "base/text_set.h"
 #include "kinds_rows.h"
 #include "test_main.h"
@@ -283,14 +285,14 @@ static const struct value_row workload_rows[] = {
 		"spec.behavior.scaleUp",
 		"{'selectPolicy':'Max','stabilizationWindowSeconds':0,'policies':[{'type':'Pods',"
 		"'value':4,'periodSeconds':15},{'type':'Percent','value':100,'periodSeconds':15}]"
-                "}"},
+		"}"},
 	{"behavior down", "horizontalpodautoscalers.autoscaling", "default/",
 		"{'metadata':{'name':'h'},'spec':{'maxReplicas':2,'scaleTargetRef':{'kind':'"
 		"Deployment','name':'d','apiVersion':'apps/v1'},'behavior':{'scaleDown':{"
 		"'selectPolicy':'Min'}}}}",
 		"spec.behavior.scaleDown",
 		"{'selectPolicy':'Min','policies':[{'type':'Percent','value':100,'periodSeconds':"
-                "15}"
+		"15}"
 		"]}"},
 	{"metric", "horizontalpodautoscalers.autoscaling", "default/",
 		"{'metadata':{'name':'h'},'spec':{'maxReplicas':3,'scaleTargetRef':{'kind':'D',"
@@ -565,6 +567,30 @@ START_TEST(test_kinds__service_addresses_differ)
 }
 END_TEST
 
+START_TEST(test_kinds__health_check_node_port)
+{
+	struct api_fixture f;
+	rows_init(&f);
+	rows_create(&f, "services", "default/",
+		"{'metadata':{'name':'s'},'spec':{'type':'LoadBalancer','externalTrafficPolicy':'"
+		"Local','ports':[{'port':1}]}}");
+	uint32_t port = (uint32_t)strtoul(api_json(&f, "spec.healthCheckNodePort"), NULL, 10);
+	ck_assert_uint_ge(port, 30000);
+	ck_assert_uint_le(port, 32767);
+	ck_assert_uint_ne(port, (uint32_t)strtoul(api_json(&f, "spec.ports.0.nodePort"), NULL, 10));
+	ck_assert_uint_eq(api_patch(&f, BT_PATCH_MERGE, "services", "default/s",
+				  "{'spec':{'healthCheckNodePort':null,'sessionAffinity':'None'}}"),
+		200);
+	ck_assert_uint_eq(
+		port, (uint32_t)strtoul(api_json(&f, "spec.healthCheckNodePort"), NULL, 10));
+	ck_assert_uint_eq(api_patch(&f, BT_PATCH_MERGE, "services", "default/s",
+				  "{'spec':{'externalTrafficPolicy':'Cluster'}}"),
+		200);
+	ck_assert_str_eq(api_json(&f, "spec.healthCheckNodePort"), "");
+	api_fixture_finish(&f);
+}
+END_TEST
+
 START_TEST(test_kinds__node_ports_of_one_service_differ)
 {
 	struct api_fixture f;
@@ -620,5 +646,5 @@ BT_TEST_MAIN("kinds_defaults", test_kinds__pod_defaults, test_kinds__edge_14b_01
 	test_kinds__edge_14b_32_pod_level, test_kinds__edge_14b_33_rounding,
 	test_kinds__workload_defaults, test_kinds__job_defaults, test_kinds__other_defaults,
 	test_kinds__service_address, test_kinds__service_addresses_differ,
-	test_kinds__node_ports_of_one_service_differ,
+	test_kinds__health_check_node_port, test_kinds__node_ports_of_one_service_differ,
 	test_kinds__restored_objects_keep_what_they_have)

@@ -387,6 +387,13 @@ static const struct refusal_row other_rows[] = {
 		422,
 		"spec.podFailurePolicy.rules[0]: Invalid value: specifying one of OnExitCodes and "
                 "OnPodConditions is required"},
+	{"job's index", "jobs.batch", "default/",
+		"{'metadata':{'name':'j'},'spec':{'podFailurePolicy':{'rules':[{'action':'"
+                "FailIndex','onExitCodes':{'operator':'In','values':[1]}}]},'template':{'spec':{'"
+                "restartPolicy':'Never'," CONTAINER "}}}}",
+		422,
+		"spec.podFailurePolicy.rules[0].action: Invalid value: \"FailIndex\": requires the "
+                "backoffLimitPerIndex to be set"},
 	{"service name", "services", "default/",
 		"{'metadata':{'name':'1a'},'spec':{'ports':[{'port':1}]}}", 422,
 		"metadata.name: Invalid value: \"1a\""},
