@@ -359,20 +359,67 @@ bool bt_selection_matches(struct bt_selection *selection, const struct bt_stored
 
 /* --- texts --- */
 
-void bt_selection_append_expression(struct bt_strbuf *out, const struct bt_json_value *expression)
+struct requirement {
+	struct bt_str key; /* first member: compared by qsort */
+	struct bt_str text;
+};
+
+static struct bt_str expression_text(struct bt_arena *arena, const struct bt_json_value *expression)
 {
+	struct bt_strbuf text = {0};
 	struct bt_str operator_ = bt_json_text_at(expression, "operator");
 	const struct bt_json_value *values = bt_json_array_at(expression, "values");
 	bool is_in = bt_str_equal_c(operator_, "In");
 
-	bt_strbuf_append_c(out, bt_str_equal_c(operator_, "DoesNotExist") ? "!" : "");
-	bt_strbuf_append_str(out, bt_json_text_at(expression, "key"));
+	bt_strbuf_append_c(&text, bt_str_equal_c(operator_, "DoesNotExist") ? "!" : "");
+	bt_strbuf_append_str(&text, bt_json_text_at(expression, "key"));
 	if (is_in || bt_str_equal_c(operator_, "NotIn")) {
-		bt_strbuf_append_c(out, is_in ? " in (" : " notin (");
+		struct bt_str *sorted = BT_ARENA_NEW_ARRAY(arena, struct bt_str, values->count);
+
 		for (uint32_t i = 0; i < values->count; i++) {
-			bt_strbuf_append_c(out, i != 0 ? "," : "");
-			bt_strbuf_append_str(out, values->elements[i]->text);
+			sorted[i] = values->elements[i]->text;
 		}
-		bt_strbuf_append_char(out, ')');
+		qsort(sorted, values->count, sizeof(*sorted), bt_str_compare_qsort);
+		bt_strbuf_append_c(&text, is_in ? " in (" : " notin (");
+		for (uint32_t i = 0; i < values->count; i++) {
+			bt_strbuf_append_c(&text, i != 0 ? "," : "");
+			bt_strbuf_append_str(&text, sorted[i]);
+		}
+		bt_strbuf_append_char(&text, ')');
 	}
+	return bt_arena_take_strbuf(arena, &text);
+}
+
+struct bt_str bt_selection_text(struct bt_arena *arena, const struct bt_json_value *selector)
+{
+	const struct bt_json_value *labels = bt_json_object_at(selector, "matchLabels");
+	const struct bt_json_value *expressions = bt_json_array_at(selector, "matchExpressions");
+	if (labels->count == 0 && expressions->count == 0 && selector != NULL) {
+		labels = selector; /* ReplicationControllers have a plain map */
+	}
+	uint64_t count = (uint64_t)labels->count + expressions->count;
+	struct requirement *items = BT_ARENA_NEW_ARRAY(arena, struct requirement, count);
+	uint64_t used = 0;
+	for (uint32_t i = 0; i < labels->count; i++) {
+		const struct bt_json_member *label = &labels->members[i];
+		if (label->value->type == BT_JSON_STRING) {
+			items[used++] = (struct requirement){label->name,
+				bt_arena_printf(arena, "%.*s=%.*s", BT_STR_ARG(label->name),
+					BT_STR_ARG(label->value->text))};
+		}
+	}
+	for (uint32_t i = 0; i < expressions->count; i++) {
+		const struct bt_json_value *expression = expressions->elements[i];
+		items[used++] = (struct requirement){
+			bt_json_text_at(expression, "key"), expression_text(arena, expression)};
+	}
+	if (used > 1) {
+		qsort(items, used, sizeof(*items), bt_str_compare_qsort);
+	}
+	struct bt_strbuf text = {0};
+	for (uint64_t i = 0; i < used; i++) {
+		bt_strbuf_append_c(&text, i != 0 ? "," : "");
+		bt_strbuf_append_str(&text, items[i].text);
+	}
+	return bt_arena_take_strbuf(arena, &text);
 }

@@ -44,8 +44,8 @@ void bt_selection_finish(struct bt_selection *selection);
 bool bt_selection_matches(struct bt_selection *selection, const struct bt_stored *stored);
 
 /**
- * Appends an element of matchExpressions as kubectl accepts it: "a in (b,c)", "a notin (b)", "a",
- * "!a".
+ * Returns a label selector, {matchLabels, matchExpressions} or a map of labels, as kubectl accepts
+ * it, sorted by key: "a in (b,c),b notin (b),c,!d,e=f".
  */
-void bt_selection_append_expression(struct bt_strbuf *out, const struct bt_json_value *expression);
+struct bt_str bt_selection_text(struct bt_arena *arena, const struct bt_json_value *selector);
 #endif

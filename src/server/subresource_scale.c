@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /** Scale of workloads and custom resources. Spec: 14 section 17. */
-#include <stdlib.h>
-
 #include "server/selection.h"
 #include "server/write.h"
 
@@ -25,49 +23,6 @@ static struct scale_paths paths_of(struct bt_call *call)
 	return paths;
 }
 
-/** --- the selector as a text --- */
-
-struct requirement {
-	struct bt_str key; /* first member: compared by qsort */
-	struct bt_str text;
-};
-
-static struct bt_str selector_text(struct bt_arena *arena, const struct bt_json_value *selector)
-{
-	const struct bt_json_value *labels = bt_json_object_at(selector, "matchLabels");
-	const struct bt_json_value *expressions = bt_json_array_at(selector, "matchExpressions");
-	if (labels->count == 0 && expressions->count == 0 && selector != NULL) {
-		labels = selector; /* ReplicationControllers have a plain map */
-	}
-	uint64_t count = (uint64_t)labels->count + expressions->count;
-	struct requirement *items = BT_ARENA_NEW_ARRAY(arena, struct requirement, count);
-	uint64_t used = 0;
-	for (uint32_t i = 0; i < labels->count; i++) {
-		const struct bt_json_member *label = &labels->members[i];
-		if (label->value->type == BT_JSON_STRING) {
-			items[used++] = (struct requirement){label->name,
-				bt_arena_printf(arena, "%.*s=%.*s", BT_STR_ARG(label->name),
-					BT_STR_ARG(label->value->text))};
-		}
-	}
-	for (uint32_t i = 0; i < expressions->count; i++) {
-		const struct bt_json_value *expression = expressions->elements[i];
-		struct bt_strbuf text = {0};
-		bt_selection_append_expression(&text, expression);
-		items[used++] = (struct requirement){
-			bt_json_text_at(expression, "key"), bt_arena_take_strbuf(arena, &text)};
-	}
-	if (used > 1) {
-		qsort(items, used, sizeof(*items), bt_str_compare_qsort);
-	}
-	struct bt_strbuf text = {0};
-	for (uint64_t i = 0; i < used; i++) {
-		bt_strbuf_append_c(&text, i != 0 ? "," : "");
-		bt_strbuf_append_str(&text, items[i].text);
-	}
-	return bt_arena_take_strbuf(arena, &text);
-}
-
 /** --- the document --- */
 
 struct bt_json_value *bt_call_make_scale(struct bt_call *call, const struct bt_json_value *object)
@@ -89,7 +44,7 @@ struct bt_json_value *bt_call_make_scale(struct bt_call *call, const struct bt_j
 		bt_json_int64_at(object, paths.status_replicas, 0),
 		paths.selector != NULL
 			? bt_arena_str(arena, bt_json_text_at(object, paths.selector))
-			: selector_text(arena, bt_json_find_path(object, "spec.selector")));
+			: bt_selection_text(arena, bt_json_find_path(object, "spec.selector")));
 }
 
 /** Sets the replicas of a scaled object; missing objects on the path are created. */

@@ -286,18 +286,13 @@ static void cell_labels(struct bt_table_row *row)
 	append_labels(&row->text, bt_json_object_at(row->object, row->path));
 }
 
-/**
- * Writes the label selector {matchLabels, matchExpressions} at the path in the syntax of kubectl.
- */
+/** Writes the label selector at the path in the syntax of kubectl. */
 static void cell_selector(struct bt_table_row *row)
 {
-	const struct bt_json_value *selector = bt_json_object_at(row->object, row->path);
-	const struct bt_json_value *expressions = bt_json_array_at(selector, "matchExpressions");
-	append_labels(&row->text, bt_json_object_at(selector, "matchLabels"));
-	for (uint32_t i = 0; i < expressions->count; i++) {
-		bt_strbuf_append_c(&row->text, row->text.length != 0 ? "," : "");
-		bt_selection_append_expression(&row->text, expressions->elements[i]);
-	}
+	struct bt_arena arena = {0};
+	bt_strbuf_append_str(
+		&row->text, bt_selection_text(&arena, bt_json_object_at(row->object, row->path)));
+	bt_arena_finish(&arena);
 }
 
 /** --- pods: ready containers, status and restarts --- */

@@ -438,14 +438,14 @@ START_TEST(test_table__workloads)
 			"{" META ",\"spec\":{\"replicas\":3,\"selector\":{\"matchLabels\":{\"b\":"
 			"\"2\",\"a\":\"1\"},"
 			"\"matchExpressions\":[{\"key\":\"k\",\"operator\":\"In\",\"values\":["
-			"\"x\",\"y\"]},"
+			"\"y\",\"x\"]},"
 			"{\"key\":\"l\",\"operator\":\"NotIn\",\"values\":[\"z\"]},{\"key\":\"e\","
 			"\"operator\":\"Exists\"},"
 			"{\"key\":\"f\",\"operator\":\"DoesNotExist\"}]}," TEMPLATE
 			"},\"status\":{\"readyReplicas\":1,\"updatedReplicas\":2,"
 			"\"availableReplicas\":1}}",
-			"[\"d\",\"1/3\",2,1,\"5m\",\"a,b\",\"x,y\",\"a=1,b=2,k in (x,y),l notin "
-			"(z),e,!f\"]"},
+			"[\"d\",\"1/3\",2,1,\"5m\",\"a,b\",\"x,y\",\"a=1,b=2,e,!f,k in (x,y),l "
+			"notin (z)\"]"},
 		/* the empty value is a value */
 		{"apps", "replicasets",
 			"{" META ",\"spec\":{\"replicas\":3,\"selector\":{\"matchExpressions\":["
