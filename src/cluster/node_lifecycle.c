@@ -213,7 +213,15 @@ static bool sync(struct bt_sync *sync)
 			? bt_json_bool_at(sync->object, "spec.unschedulable", false)
 			: bt_condition_is(conditions, wanted->condition, wanted->status);
 
-		changed |= set_taint(sync, taints, wanted->key, "NoSchedule", is_wanted);
+		bool is_set = set_taint(sync, taints, wanted->key, "NoSchedule", is_wanted);
+		if (is_set && wanted->condition == NULL && bt_node_is_simulated(sync->object)) {
+			const char *reason = is_wanted ? "NodeNotSchedulable" : "NodeSchedulable";
+			bt_hub_event(sync->hub, "kubelet", sync->resource, sync->object, "Normal",
+				reason,
+				bt_arena_printf(arena, "Node %.*s status is now: %s",
+					BT_STR_ARG(sync->key), reason));
+		}
+		changed |= is_set;
 		if (wanted->no_execute) {
 			changed |= set_taint(sync, taints, wanted->key, "NoExecute", is_wanted);
 		}

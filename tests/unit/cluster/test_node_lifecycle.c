@@ -31,6 +31,7 @@ START_TEST(test_node_lifecycle__edge_14b_17_unschedulable)
 	cluster_run(&cluster, 0);
 	ck_assert_ptr_nonnull(strstr(cluster_json(&cluster, NODES, "n", TAINTS),
 		"'key':'node.kubernetes.io/unschedulable'"));
+	ck_assert_uint_eq(cluster_events(&cluster, "NodeNotSchedulable"), 1);
 	cluster_patch(&cluster, NODES, "n", "{'spec':{'unschedulable':null}}");
 	cluster_run(&cluster, 0);
 	ck_assert_str_eq(cluster_json(&cluster, NODES, "n", TAINTS),
