@@ -24,7 +24,8 @@ ERRORS = {"required": "REQUIRED", "invalid": "INVALID", "forbidden": "FORBIDDEN"
 # paths of upstream's errors that no field has
 MISSPELT = {"spec.attachedRequired"}
 SHOWN = {"invalid", "notSupported", "notFound", "duplicate"}  # errors that show the value
-FORMATS = {"labelKey": "bt_kinds_check_label_key(check->errors, {place}, {text})",
+FORMATS = {"configKey": "bt_kinds_check_config_key(check->errors, {place}, {text})",
+    "labelKey": "bt_kinds_check_label_key(check->errors, {place}, {text})",
     "deviceName": "bt_kinds_check_device_name(check->errors, {place}, {text}, false)",
     "attributeName": "bt_kinds_check_device_name(check->errors, {place}, {text}, true)",
     "fqdn": "bt_kinds_check_domain(check->errors, {place}, {text}, \"\", \".\")",

@@ -242,7 +242,7 @@ static void begin_volume(struct bt_strbuf *json, struct bt_str name, struct bt_s
 	bt_strbuf_printf(json,
 		"{\"apiVersion\":\"v1\",\"kind\":\"PersistentVolume\",\"metadata\":{\"name\":"
 		"\"%.*s\"},\"spec\":{\"capacity\":{\"storage\":\"10Gi\"},\"accessModes\":["
-		"\"ReadWriteOnce\",\"ReadWriteOncePod\"],\"storageClassName\":\"%.*s\","
+		"\"ReadWriteOnce\"],\"storageClassName\":\"%.*s\","
 		"\"csi\":{\"driver\":\"example.com/disks\",\"volumeHandle\":\"%.*s\"}",
 		BT_STR_ARG(name), BT_STR_ARG(class_name), BT_STR_ARG(name));
 }

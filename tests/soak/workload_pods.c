@@ -52,7 +52,10 @@ static void create_claim(struct bt_sim *sim, const struct bt_sim_app *app, struc
 		"\"storageClassName\":\"%.*s\",\"resources\":{\"requests\":{\"storage\":\"%uGi\"}}}"
 		"}",
 		BT_STR_ARG(app->namespace_), BT_STR_ARG(name),
-		app->serial % 3 == 0 ? "ReadWriteOncePod" : "ReadWriteOnce",
+		/* The volumes of found-late are there before the claims, and have one mode. */
+		app->serial % 3 == 0 && !bt_str_equal_c(app->storage_class, "found-late")
+			? "ReadWriteOncePod"
+			: "ReadWriteOnce",
 		BT_STR_ARG(app->storage_class), 1 + app->serial % 10);
 	bt_sim_store_create(&sim->store, bt_strbuf_str(json));
 }

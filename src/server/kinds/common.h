@@ -116,6 +116,9 @@ void bt_kinds_check_domain(struct bt_field_errors *errors, const struct bt_path 
 /** Checks keys and values of a map of labels. */
 void bt_kinds_check_labels(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *labels);
+/** Adds the errors of a text that cannot be a key in the data of a ConfigMap or Secret. */
+void bt_kinds_check_config_key(
+	struct bt_field_errors *errors, const struct bt_path *place, struct bt_str key);
 /** Adds the errors of a key that is not a qualified name. */
 void bt_kinds_check_label_key(
 	struct bt_field_errors *errors, const struct bt_path *place, struct bt_str key);

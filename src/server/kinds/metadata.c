@@ -123,6 +123,34 @@ void bt_kinds_check_label_key(
 	}
 }
 
+void bt_kinds_check_config_key(
+	struct bt_field_errors *errors, const struct bt_path *place, struct bt_str key)
+{
+	const struct bt_json_value *value = bt_json_new_str(errors->arena, key);
+	uint32_t i = 0;
+	while (i < key.length &&
+		(bt_is_letter(key.data[i]) || bt_is_digit(key.data[i]) ||
+			strchr("-._", key.data[i]) != NULL)) {
+		i++;
+	}
+	if (key.length > SUBDOMAIN_BYTES_MAX) {
+		bt_kinds_error(errors, BT_FIELD_INVALID, place, value,
+			"must be no more than %d characters", SUBDOMAIN_BYTES_MAX);
+	}
+	if (key.length == 0 || i != key.length) {
+		bt_kinds_error(errors, BT_FIELD_INVALID, place, value,
+			"a valid config key must consist of alphanumeric characters, '-', '_' or "
+			"'.' (e.g. 'key.name',  or 'KEY_NAME',  or 'key-name', regex used for "
+			"validation is '[-._a-zA-Z0-9]+')");
+	}
+	if (bt_str_equal_c(key, ".") || bt_str_equal_c(key, "..")) {
+		bt_kinds_error(errors, BT_FIELD_INVALID, place, value, "must not be '%.*s'",
+			BT_STR_ARG(key));
+	} else if (bt_str_has_prefix(key, BT_STR(".."))) {
+		bt_kinds_error(errors, BT_FIELD_INVALID, place, value, "must not start with '..'");
+	}
+}
+
 void bt_kinds_check_label_value(
 	struct bt_field_errors *errors, const struct bt_path *place, struct bt_str value)
 {

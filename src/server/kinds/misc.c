@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "api/resources.h"
 #include "codec/base64.h"
 #include "server/kinds/common.h"
 /*
@@ -138,10 +139,20 @@ void bt_rule_secret(
 void bt_rule_config_map(
 	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *map)
 {
+	const struct bt_json_value *data = bt_json_object_at(map, "data");
+	const struct bt_json_value *binary_data = bt_json_object_at(map, "binaryData");
+	for (uint32_t i = 0; i < data->count; i++) {
+		struct bt_str key = data->members[i].name;
+		if (bt_json_get(binary_data, key) != NULL) {
+			bt_kinds_error(check->errors, BT_FIELD_INVALID,
+				BT_PATH_KEY(BT_PATH_NAME(place, "data"), key),
+				bt_json_new_str(check->errors->arena, key),
+				"duplicate of key present in binaryData");
+		}
+	}
 	/* the limit holds for both maps together; the path of the error ends with "[]" */
 	check_data_bytes(check->errors, BT_PATH_KEY(place, BT_STR("")),
-		data_bytes(bt_json_object_at(map, "data"), false) +
-			data_bytes(bt_json_object_at(map, "binaryData"), true));
+		data_bytes(data, false) + data_bytes(binary_data, true));
 }
 
 const struct bt_strategy bt_strategy_secret = {.set_defaults = default_secret};
@@ -198,6 +209,12 @@ const struct bt_strategy bt_strategy_limit_range = {.set_defaults = default_limi
 
 /** --- ResourceQuota --- */
 
+#define QUOTA_RESOURCES \
+	"cpu memory ephemeral-storage requests.cpu requests.memory requests.storage " \
+	"requests.ephemeral-storage limits.cpu limits.memory limits.ephemeral-storage pods " \
+	"services replicationcontrollers resourcequotas secrets configmaps " \
+	"persistentvolumeclaims services.nodeports services.loadbalancers"
+
 static bool has_scope(const struct bt_json_value *spec, const char *name)
 {
 	const struct bt_json_value *expressions =
@@ -213,6 +230,22 @@ void bt_rule_quota(
 	const struct bt_path *scopes_place = BT_PATH_NAME(place, "scopes");
 	const struct bt_json_value *scopes = bt_json_array_at(spec, "scopes");
 	const struct bt_json_value *hard = bt_json_object_at(spec, "hard");
+	for (uint32_t i = 0; i < hard->count; i++) {
+		const struct bt_json_member *member = &hard->members[i];
+		const struct bt_path at = *BT_PATH_KEY(BT_PATH_NAME(place, "hard"), member->name);
+		struct bt_str requests = BT_STR("requests.");
+		struct bt_str rest = bt_str_sub(member->name,
+			bt_str_has_prefix(member->name, requests) ? requests.length : 0,
+			BT_STR_MAX);
+		bt_kinds_check_label_key(check->errors, &at, member->name);
+		if (bt_str_find_char(member->name, '/') < 0 && !bt_resource_is_hugepage(rest) &&
+			!bt_str_has_word(BT_STR(QUOTA_RESOURCES), member->name)) {
+			bt_kinds_error(check->errors, BT_FIELD_INVALID, &at,
+				bt_json_new_str(check->errors->arena, member->name),
+				"must be a standard resource for quota");
+		}
+	}
+	bt_kinds_check_quantities(check->errors, BT_PATH_NAME(place, "hard"), hard);
 	/* No pod can match both scopes. */
 	if ((has_scope(spec, "BestEffort") && has_scope(spec, "NotBestEffort")) ||
 		(has_scope(spec, "Terminating") && has_scope(spec, "NotTerminating"))) {

@@ -345,55 +345,128 @@ static const struct refusal_row other_rows[] = {
 	{"stateful set's claims", "statefulsets.apps", "default/",
 		WORKLOAD_WITH("'persistentVolumeClaimRetentionPolicy':{'whenDeleted':'Keep'}"), 422,
 		"spec.persistentVolumeClaimRetentionPolicy.whenDeleted: Unsupported value: "
-                "\"Keep\": supported values: \"Retain\", \"Delete\""},
+		"\"Keep\": supported values: \"Retain\", \"Delete\""},
 	{"stateful set's partition", "statefulsets.apps", "default/",
 		WORKLOAD_WITH("'updateStrategy':{'rollingUpdate':{'partition':-1,'maxUnavailable':'"
-                              "0%'}}"),
+			      "0%'}}"),
 		422,
 		"[spec.updateStrategy.rollingUpdate.partition: Invalid value: -1: must be greater "
-                "than or equal to 0, spec.updateStrategy.rollingUpdate.maxUnavailable: Invalid "
-                "value: \"0%\": cannot be 0]"},
+		"than or equal to 0, spec.updateStrategy.rollingUpdate.maxUnavailable: Invalid "
+		"value: \"0%\": cannot be 0]"},
 	{"stateful set's strategy", "statefulsets.apps", "default/",
 		WORKLOAD_WITH("'updateStrategy':{'type':'OnDelete','rollingUpdate':{}}"), 422,
 		"spec.updateStrategy.rollingUpdate: Invalid value: "
-                "{\"Partition\":null,\"MaxUnavailable\":null}: only allowed for updateStrategy "
-                "'RollingUpdate'"},
+		"{\"Partition\":null,\"MaxUnavailable\":null}: only allowed for updateStrategy "
+		"'RollingUpdate'"},
 	{"daemon set without room", "daemonsets.apps", "default/",
 		WORKLOAD_WITH("'updateStrategy':{'rollingUpdate':{'maxUnavailable':0}}"), 422,
 		"spec.updateStrategy.rollingUpdate.maxUnavailable: Required value: cannot be 0 "
-                "when maxSurge is 0"},
+		"when maxSurge is 0"},
 	{"daemon set with surge", "daemonsets.apps", "default/",
 		WORKLOAD_WITH(
 			"'updateStrategy':{'rollingUpdate':{'maxUnavailable':1,'maxSurge':'10%'}}"),
 		422,
 		"spec.updateStrategy.rollingUpdate.maxSurge: Invalid value: \"10%\": may not be "
-                "set when maxUnavailable is non-zero"},
+		"set when maxUnavailable is non-zero"},
 	{"job's manager", "jobs.batch", "default/",
 		"{'metadata':{'name':'j'},'spec':{'managedBy':'me','template':{'spec':{'"
-                "restartPolicy':'Never'," CONTAINER "}}}}",
+		"restartPolicy':'Never'," CONTAINER "}}}}",
 		422,
 		"spec.managedBy: Invalid value: \"me\": must be a domain-prefixed path (such as "
-                "\"acme.io/foo\")"},
+		"\"acme.io/foo\")"},
 	{"job's action", "jobs.batch", "default/",
 		"{'metadata':{'name':'j'},'spec':{'podFailurePolicy':{'rules':[{'action':'Stop','"
-                "onExitCodes':{'operator':'In','values':[1]}}]},'template':{'spec':{'restartPolicy'"
-                ":'Never'," CONTAINER "}}}}",
+		"onExitCodes':{'operator':'In','values':[1]}}]},'template':{'spec':{'restartPolicy'"
+		":'Never'," CONTAINER "}}}}",
 		422,
 		"spec.podFailurePolicy.rules[0].action: Unsupported value: \"Stop\": supported "
-                "values: \"Count\", \"FailIndex\", \"FailJob\", \"Ignore\""},
+		"values: \"Count\", \"FailIndex\", \"FailJob\", \"Ignore\""},
 	{"job's rule", "jobs.batch", "default/",
 		"{'metadata':{'name':'j'},'spec':{'podFailurePolicy':{'rules':[{'action':'Ignore'}]"
-                "},'template':{'spec':{'restartPolicy':'Never'," CONTAINER "}}}}",
+		"},'template':{'spec':{'restartPolicy':'Never'," CONTAINER "}}}}",
 		422,
 		"spec.podFailurePolicy.rules[0]: Invalid value: specifying one of OnExitCodes and "
-                "OnPodConditions is required"},
+		"OnPodConditions is required"},
+	{"config keys", "configmaps", "default/",
+		"{'metadata':{'name':'c'},'data':{'a b':'','c':''},'binaryData':{'..':'','..a':'',"
+		"'c':''}}",
+		422,
+		"[data[a b]: Invalid value: \"a b\": a valid config key must consist of "
+		"alphanumeric characters, '-', '_' or '.' (e.g. 'key.name',  or 'KEY_NAME',  or "
+		"'key-name', regex used for validation is '[-._a-zA-Z0-9]+'), binaryData[..]: "
+		"Invalid value: \"..\": must not be '..', binaryData[..a]: Invalid value: "
+		"\"..a\": must not start with '..', data[c]: Invalid value: \"c\": duplicate of "
+		"key present in binaryData]"},
+	{"secret key", "secrets", "default/", "{'metadata':{'name':'s'},'data':{'.':'eA=='}}", 422,
+		"data[.]: Invalid value: \".\": must not be '.'"},
+	{"quota resources", "resourcequotas", "default/",
+		"{'metadata':{'name':'q'},'spec':{'hard':{'foo':'1','limits.cpu':'-1',"
+		"'requests.hugepages-2Mi':'1','count/pods':'1'}}}",
+		422,
+		"[spec.hard[foo]: Invalid value: \"foo\": must be a standard resource for quota, "
+		"spec.hard[limits.cpu]: Invalid value: \"-1\": must be greater than or equal to "
+		"0]"},
+	{"network policy", "networkpolicies.networking.k8s.io", "default/",
+		"{'metadata':{'name':'n'},'spec':{'podSelector':{},'policyTypes':['A'],'ingress':[{"
+		"'ports':[{'port':0},{'endPort':80},{'protocol':'X'}],'from':[{},{'ipBlock':{"
+		"'cidr':'x'},'podSelector':{}}]}]}}",
+		422,
+		"[spec.ingress[0].ports[0].port: Invalid value: 0: must be between 1 and 65535, "
+		"inclusive, spec.ingress[0].ports[1].endPort: Invalid value: 80: may not be "
+		"specified when `port` is not specified, spec.ingress[0].ports[2].protocol: "
+		"Unsupported value: \"X\": supported values: \"SCTP\", \"TCP\", \"UDP\", "
+		"spec.ingress[0].from[0]: Required value: must specify a peer, "
+		"spec.ingress[0].from[1].ipBlock.cidr: Invalid value: \"x\": must be a valid CIDR "
+		"value, (e.g. 10.9.8.0/24 or 2001:db8::/64), spec.ingress[0].from[1]: Forbidden: "
+		"may not specify both ipBlock and another peer, spec.policyTypes[0]: Unsupported "
+		"value: \"A\": supported values: \"Egress\", \"Ingress\"]"},
+	{"ingress", "ingresses.networking.k8s.io", "default/",
+		"{'metadata':{'name':'i'},'spec':{'tls':[{'hosts':['x_y']}],'rules':[{'http':{'"
+                "paths':["
+		"{'path':'/a//b','pathType':'Exact','backend':{'service':{'name':'s','port':{"
+		"'name':'a','number':3}}}},{'pathType':'ImplementationSpecific','backend':{"
+		"'service':{'name':'s'}}}]}}]}}",
+		422,
+		"paths[0].backend: Invalid value: \"\": cannot set both port name & port number"},
+	{"ingress without port", "ingresses.networking.k8s.io", "default/",
+		"{'metadata':{'name':'i'},'spec':{'defaultBackend':{'service':{'name':'s'}}}}", 422,
+		"spec.defaultBackend: Required value: port name or number is required"},
+	{"ingress path", "ingresses.networking.k8s.io", "default/",
+		"{'metadata':{'name':'i'},'spec':{'rules':[{'http':{'paths':[{'path':'/a//b','"
+		"pathType':'Exact','backend':{'service':{'name':'s','port':{'number':3}}}}]}}]}}",
+		422, "paths[0].path: Invalid value: \"/a//b\": must not contain '//'"},
+	{"ingress class", "ingressclasses.networking.k8s.io", "",
+		"{'metadata':{'name':'c'},'spec':{'controller':'x'}}", 422,
+		"spec.controller: Invalid value: \"x\": must be a domain-prefixed path"},
+	{"one pod's volume", "persistentvolumes", "",
+		"{'metadata':{'name':'v'},'spec':{'capacity':{'storage':'1'},'accessModes':['"
+		"ReadWriteOncePod','ReadWriteOnce'],'hostPath':{'path':'/a/../b'}}}",
+		422,
+		"[spec.hostPath.path: Invalid value: \"/a/../b\": must not contain '..', "
+		"spec.accessModes: Forbidden: may not use ReadWriteOncePod with other access "
+		"modes]"},
+	{"node's addresses of pods", "nodes", "",
+		"{'metadata':{'name':'n'},'spec':{'podCIDR':'10.1.1.0/99'}}", 422,
+		"spec.podCIDRs[0]: Invalid value: \"10.1.1.0/99\": must be a valid CIDR value"},
+	{"slice's addresses", "endpointslices.discovery.k8s.io", "default/",
+		"{'metadata':{'name':'s'},'addressType':'IPv4','endpoints':[{'addresses':['x']}]}",
+		422, "endpoints[0].addresses[0]: Invalid value: \"x\": must be a valid IP address"},
+	{"scaled name", "horizontalpodautoscalers.autoscaling", "default/",
+		"{'metadata':{'name':'h'},'spec':{'maxReplicas':1,'scaleTargetRef':{'apiVersion':'"
+                "a/"
+		"v1','kind':'a','name':'a/b'}}}",
+		422, "spec.scaleTargetRef.name: Invalid value: \"a/b\": may not contain '/'"},
+	{"topologies without values", "storageclasses.storage.k8s.io", "",
+		"{'metadata':{'name':'s'},'provisioner':'a','allowedTopologies':[{"
+		"'matchLabelExpressions':[{'key':'a','values':[]}]}]}",
+		422, "allowedTopologies[0].matchLabelExpressions[0].values: Required value"},
 	{"job's index", "jobs.batch", "default/",
 		"{'metadata':{'name':'j'},'spec':{'podFailurePolicy':{'rules':[{'action':'"
-                "FailIndex','onExitCodes':{'operator':'In','values':[1]}}]},'template':{'spec':{'"
-                "restartPolicy':'Never'," CONTAINER "}}}}",
+		"FailIndex','onExitCodes':{'operator':'In','values':[1]}}]},'template':{'spec':{'"
+		"restartPolicy':'Never'," CONTAINER "}}}}",
 		422,
 		"spec.podFailurePolicy.rules[0].action: Invalid value: \"FailIndex\": requires the "
-                "backoffLimitPerIndex to be set"},
+		"backoffLimitPerIndex to be set"},
 	{"service name", "services", "default/",
 		"{'metadata':{'name':'1a'},'spec':{'ports':[{'port':1}]}}", 422,
 		"metadata.name: Invalid value: \"1a\""},

@@ -73,7 +73,7 @@ static const struct change changes[] = {
 			"Object{data: {" Q "m" Q
 			": object.data.n + variables.n}}")) ",'variables':[{"
 							    "'name':'n','expression':'object.?data."
-                                                            "?n.orValue(" Q "-" Q ")'}]",
+							    "?n.orValue(" Q "-" Q ")'}]",
 		"", "", "data", "{'n':'1','m':'11'}"},
 	{"patch",
 		NEVER MUTATIONS(PATCH(
@@ -84,9 +84,10 @@ static const struct change changes[] = {
 		"", ",'data':{'a':'1'}", "data", "{'a':'2'}"},
 	{"escaped key",
 		NEVER MUTATIONS(
-			PATCH("[JSONPatch{op: " Q "add" Q ", path: " Q "/data/" Q
-			      " + jsonpatch.escapeKey(" Q "a~b" Q "), value: " Q "1" Q "}]")),
-		"", ",'data':{'x':'2'}", "data", "{'x':'2','a~b':'1'}"},
+			PATCH("[JSONPatch{op: " Q "add" Q ", path: " Q "/metadata/annotations/" Q
+			      " + jsonpatch.escapeKey(" Q "a/b" Q "), value: " Q "1" Q "}]")),
+		"", ",'metadata':{'name':'c','annotations':{'x':'2'}}", "metadata.annotations",
+		"{'x':'2','a/b':'1'}"},
 	{"no patches", NEVER MUTATIONS(PATCH("true ? [] : [JSONPatch{}]")), "", ",'data':{'a':'1'}",
 		"data", "{'a':'1'}"},
 	{"condition",
@@ -228,7 +229,7 @@ START_TEST(test_mutating_policy__pods)
 		200);
 	ck_assert_uint_eq(api_create(&f, "pods", "default/",
 				  "{'metadata':{'name':'b'},'spec':{'containers':[{'name':'c','"
-	                          "image':'i'}]}}"),
+				  "image':'i'}]}}"),
 		422);
 	ck_assert_str_eq(api_message(&f),
 		"pods \"b\" is forbidden: policy 'p' with binding 'p' denied request: error "
@@ -305,7 +306,7 @@ static const struct refusal_row refused[] = {
 			"{'metadata':{'name':'p'},'spec':{" CONSTRAINTS("configmaps") spec "}}", \
 			422, \
 			"MutatingAdmissionPolicy.admissionregistration.k8s.io \"p\" is " \
-		        "invalid: " message \
+			"invalid: " message \
 	}
 	ROW("not an object", NEVER MUTATIONS(APPLY("object")),
 		"spec.mutations[0].applyConfiguration.expression: Invalid value: \"object\": must "
