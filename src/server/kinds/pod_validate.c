@@ -260,6 +260,20 @@ void bt_rule_pod_spec(
 			}
 		}
 	}
+	const struct bt_json_value *inits = bt_json_array_at(spec, "initContainers");
+	struct bt_text_set names = {0};
+	bt_kinds_collect_names(&names, containers, "name");
+	for (uint32_t i = 0; i < inits->count; i++) {
+		struct bt_str name = bt_kinds_text(inits->elements[i], "name");
+		if (name.length != 0 && bt_text_set_has(&names, name)) {
+			bt_kinds_error(errors, BT_FIELD_DUPLICATE,
+				BT_PATH_NAME(
+					BT_PATH_INDEX(BT_PATH_NAME(place, "initContainers"), i),
+					"name"),
+				bt_json_find(inits->elements[i], "name"), "%s", "");
+		}
+	}
+	bt_text_set_finish(&names);
 	check_pod_resources(errors, place, spec);
 	check_ephemeral_containers(errors, place, spec);
 	/* No two constraints may have the same topology key and action. */

@@ -387,6 +387,29 @@ static const struct refusal_row other_rows[] = {
 		422,
 		"spec.podFailurePolicy.rules[0]: Invalid value: specifying one of OnExitCodes and "
 		"OnPodConditions is required"},
+	{"container's parts", "pods", "default/",
+		POD("'containers':[{'name':'c','image':'i','env':[{'name':'a=b'},{'name':'b','"
+                    "valueFrom':{"
+		    "}}],'volumeMounts':[{'name':'v','mountPath':'/a','subPath':'a/../b',"
+		    "'mountPropagation':'A'},{'name':'v','mountPath':'/b','subPath':'/b'}],"
+		    "'livenessProbe':{'exec':{},'successThreshold':2},'lifecycle':{'preStop':{}},"
+		    "'securityContext':{'runAsUser':-1,'seccompProfile':{'type':'Localhost'}}}],"
+		    "'volumes':[{'name':'v','configMap':{'name':'m','defaultMode':512,'items':[{'"
+                    "key':"
+		    "'k','path':'/p'}]}}]"),
+		422,
+		"[spec.volumes[0].configMap.items[0].path: Invalid value: \"/p\": must be a "
+                "relative "
+		"path, spec.volumes[0].configMap.defaultMode: Invalid value: 512: must be a number "
+		"between 0 and 0777 (octal), both inclusive, "},
+	{"init containers", "pods", "default/",
+		POD("'initContainers':[{'name':'c','image':'i','lifecycle':{'preStop':{'sleep':{'"
+                    "seconds':1"
+		    "}}}}],'containers':[{'name':'c','image':'i'}]"),
+		422,
+		"[spec.initContainers[0].lifecycle: Forbidden: may not be set for init containers "
+		"without restartPolicy=Always, spec.initContainers[0].name: Duplicate value: "
+		"\"c\"]"},
 	{"config keys", "configmaps", "default/",
 		"{'metadata':{'name':'c'},'data':{'a b':'','c':''},'binaryData':{'..':'','..a':'',"
 		"'c':''}}",
@@ -422,7 +445,7 @@ static const struct refusal_row other_rows[] = {
 		"value: \"A\": supported values: \"Egress\", \"Ingress\"]"},
 	{"ingress", "ingresses.networking.k8s.io", "default/",
 		"{'metadata':{'name':'i'},'spec':{'tls':[{'hosts':['x_y']}],'rules':[{'http':{'"
-                "paths':["
+		"paths':["
 		"{'path':'/a//b','pathType':'Exact','backend':{'service':{'name':'s','port':{"
 		"'name':'a','number':3}}}},{'pathType':'ImplementationSpecific','backend':{"
 		"'service':{'name':'s'}}}]}}]}}",
@@ -453,7 +476,7 @@ static const struct refusal_row other_rows[] = {
 		422, "endpoints[0].addresses[0]: Invalid value: \"x\": must be a valid IP address"},
 	{"scaled name", "horizontalpodautoscalers.autoscaling", "default/",
 		"{'metadata':{'name':'h'},'spec':{'maxReplicas':1,'scaleTargetRef':{'apiVersion':'"
-                "a/"
+		"a/"
 		"v1','kind':'a','name':'a/b'}}}",
 		422, "spec.scaleTargetRef.name: Invalid value: \"a/b\": may not contain '/'"},
 	{"topologies without values", "storageclasses.storage.k8s.io", "",
