@@ -389,22 +389,22 @@ static const struct refusal_row other_rows[] = {
 		"OnPodConditions is required"},
 	{"container's parts", "pods", "default/",
 		POD("'containers':[{'name':'c','image':'i','env':[{'name':'a=b'},{'name':'b','"
-                    "valueFrom':{"
+		    "valueFrom':{"
 		    "}}],'volumeMounts':[{'name':'v','mountPath':'/a','subPath':'a/../b',"
 		    "'mountPropagation':'A'},{'name':'v','mountPath':'/b','subPath':'/b'}],"
 		    "'livenessProbe':{'exec':{},'successThreshold':2},'lifecycle':{'preStop':{}},"
 		    "'securityContext':{'runAsUser':-1,'seccompProfile':{'type':'Localhost'}}}],"
 		    "'volumes':[{'name':'v','configMap':{'name':'m','defaultMode':512,'items':[{'"
-                    "key':"
+		    "key':"
 		    "'k','path':'/p'}]}}]"),
 		422,
 		"[spec.volumes[0].configMap.items[0].path: Invalid value: \"/p\": must be a "
-                "relative "
+		"relative "
 		"path, spec.volumes[0].configMap.defaultMode: Invalid value: 512: must be a number "
 		"between 0 and 0777 (octal), both inclusive, "},
 	{"init containers", "pods", "default/",
 		POD("'initContainers':[{'name':'c','image':'i','lifecycle':{'preStop':{'sleep':{'"
-                    "seconds':1"
+		    "seconds':1"
 		    "}}}}],'containers':[{'name':'c','image':'i'}]"),
 		422,
 		"[spec.initContainers[0].lifecycle: Forbidden: may not be set for init containers "
@@ -474,6 +474,21 @@ static const struct refusal_row other_rows[] = {
 	{"slice's addresses", "endpointslices.discovery.k8s.io", "default/",
 		"{'metadata':{'name':'s'},'addressType':'IPv4','endpoints':[{'addresses':['x']}]}",
 		422, "endpoints[0].addresses[0]: Invalid value: \"x\": must be a valid IP address"},
+	{"metrics", "horizontalpodautoscalers.autoscaling", "default/",
+		"{'metadata':{'name':'h'},'spec':{'maxReplicas':1,'scaleTargetRef':{'apiVersion':'"
+                "a/"
+		"v1','kind':'a','name':'a'},'metrics':[{'type':'Object'},{'type':'Pods','pods':{"
+		"'metric':{'name':''},'target':{'type':'AverageValue'}}},{'type':'Resource',"
+		"'resource':{'name':'cpu','target':{'type':'Utilization','averageUtilization':-5,"
+		"'averageValue':'1'}}}]}}",
+		422,
+		"[spec.metrics[0].object: Required value: must populate information for the given "
+		"metric source, spec.metrics[1].pods.metric.name: Required value: must specify a "
+		"metric name, spec.metrics[1].pods.target.averageValue: Required value: must "
+		"specify a positive target averageValue, "
+		"spec.metrics[2].resource.target.averageUtilization: Invalid value: -5: must be "
+		"greater than 0, spec.metrics[2].resource.target.averageValue: Forbidden: may not "
+		"set both a target raw value and a target utilization]"},
 	{"scaled name", "horizontalpodautoscalers.autoscaling", "default/",
 		"{'metadata':{'name':'h'},'spec':{'maxReplicas':1,'scaleTargetRef':{'apiVersion':'"
 		"a/"
