@@ -524,30 +524,11 @@ static void check_signing_request(
 
 /** --- the plugins in order --- */
 
-static void admit_storage(struct bt_admission *admission, struct bt_json_value *object)
-{
-	const struct bt_api_options *options = bt_api_options(admission->write->api);
-	bool protects = options->admit_storage_protection;
-	if (admission->old != NULL) {
-		return;
-	}
-	if (bt_admission_is(admission, "", "persistentvolumeclaims")) {
-		set_storage_class(admission, object);
-		if (protects) {
-			add_finalizer(admission, object, "kubernetes.io/pvc-protection");
-		}
-	} else if (bt_admission_is(admission, "", "persistentvolumes") && protects) {
-		add_finalizer(admission, object, "kubernetes.io/pv-protection");
-	} else if (options->admit_pod_group_protection &&
-		bt_admission_is(admission, "scheduling.k8s.io", "podgroups")) {
-		add_finalizer(admission, object, "scheduling.k8s.io/podgroup-protection");
-	}
-}
-
 void bt_admit(const struct bt_write *write, const struct bt_json_value *old,
 	struct bt_json_value *object, struct bt_failure *out_failure)
 {
 	struct bt_admission admission = {write, old, out_failure};
+	const struct bt_api_options *options = bt_api_options(write->api);
 	if (write->subresource != BT_SUBRESOURCE_NONE) {
 		return;
 	}
@@ -570,14 +551,21 @@ void bt_admit(const struct bt_write *write, const struct bt_json_value *old,
 		}
 	} else if (bt_admission_is(&admission, "", "nodes")) {
 		taint_node(&admission, object);
-	} else {
-		if (bt_api_options(write->api)->workload_aware_preemption &&
-			bt_admission_is(&admission, "scheduling.k8s.io", "podgroups")) {
+	} else if (bt_admission_is(&admission, "scheduling.k8s.io", "podgroups")) {
+		if (options->workload_aware_preemption) {
 			bt_admission_set_group_priority(&admission, object);
 		}
-		if (out_failure->code == 0) {
-			admit_storage(&admission, object);
+		if (old == NULL && out_failure->code == 0 && options->admit_pod_group_protection) {
+			add_finalizer(&admission, object, "scheduling.k8s.io/podgroup-protection");
 		}
+	} else if (old == NULL && bt_admission_is(&admission, "", "persistentvolumeclaims")) {
+		set_storage_class(&admission, object);
+		if (options->admit_storage_protection) {
+			add_finalizer(&admission, object, "kubernetes.io/pvc-protection");
+		}
+	} else if (old == NULL && options->admit_storage_protection &&
+		bt_admission_is(&admission, "", "persistentvolumes")) {
+		add_finalizer(&admission, object, "kubernetes.io/pv-protection");
 	}
 }
 

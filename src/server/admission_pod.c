@@ -160,23 +160,6 @@ void bt_admission_check_priority_class(
 /** 3607 seconds instead of an hour marks tokens that were projected into pods. */
 #define TOKEN_SECONDS 3607
 
-/**
- * Mounts the token volume into a container, unless a mount of the container already has that path.
- * Returns whether it added the mount.
- */
-static bool mount_token(
-	struct bt_arena *arena, struct bt_json_value *container, struct bt_str volume_name)
-{
-	struct bt_json_value *mounts = bt_json_ensure_array(arena, container, "volumeMounts");
-	if (bt_json_element_with(mounts, "mountPath", BT_STR(TOKEN_PATH)) != NULL) {
-		return false;
-	}
-	bt_json_append(arena, mounts,
-		bt_json_put(arena, NULL, "{name: %s, readOnly: true, mountPath: %c}", volume_name,
-			TOKEN_PATH));
-	return true;
-}
-
 static void add_token_volume(struct bt_admission *admission, struct bt_json_value *spec,
 	const struct bt_json_value *account)
 {
@@ -203,8 +186,17 @@ static void add_token_volume(struct bt_admission *admission, struct bt_json_valu
 	for (size_t l = 0; l < BT_ARRAY_LENGTH(lists); l++) {
 		const struct bt_json_value *containers = bt_json_array_at(spec, lists[l]);
 		for (uint32_t i = 0; i < containers->count; i++) {
-			if (containers->elements[i]->type == BT_JSON_OBJECT &&
-				mount_token(arena, containers->elements[i], name)) {
+			struct bt_json_value *container = containers->elements[i];
+			if (container->type != BT_JSON_OBJECT) {
+				continue;
+			}
+			struct bt_json_value *mounts =
+				bt_json_ensure_array(arena, container, "volumeMounts");
+			if (bt_json_element_with(mounts, "mountPath", BT_STR(TOKEN_PATH)) == NULL) {
+				bt_json_append(arena, mounts,
+					bt_json_put(arena, NULL,
+						"{name: %s, readOnly: true, mountPath: %c}", name,
+						TOKEN_PATH));
 				is_mounted = true;
 			}
 		}
@@ -294,19 +286,6 @@ void bt_admission_set_service_account(struct bt_admission *admission, struct bt_
 	}
 }
 
-static bool tolerates(const struct bt_json_value *tolerations, const char *taint_key)
-{
-	for (uint32_t i = 0; i < tolerations->count; i++) {
-		struct bt_str key = bt_kinds_text(tolerations->elements[i], "key");
-		struct bt_str effect = bt_kinds_text(tolerations->elements[i], "effect");
-		if ((key.length == 0 || bt_str_equal_c(key, taint_key)) &&
-			(effect.length == 0 || bt_str_equal_c(effect, "NoExecute"))) {
-			return true;
-		}
-	}
-	return false;
-}
-
 void bt_admission_set_tolerations(struct bt_admission *admission, struct bt_json_value *pod)
 {
 	static const char *const keys[] = {
@@ -314,7 +293,15 @@ void bt_admission_set_tolerations(struct bt_admission *admission, struct bt_json
 	struct bt_arena *arena = admission->write->arena;
 	struct bt_json_value *spec = bt_json_ensure_object(arena, pod, "spec");
 	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(keys); i++) {
-		if (!tolerates(bt_json_array_at(spec, "tolerations"), keys[i])) {
+		const struct bt_json_value *tolerations = bt_json_array_at(spec, "tolerations");
+		bool is_tolerated = false;
+		for (uint32_t n = 0; n < tolerations->count && !is_tolerated; n++) {
+			struct bt_str key = bt_kinds_text(tolerations->elements[n], "key");
+			struct bt_str effect = bt_kinds_text(tolerations->elements[n], "effect");
+			is_tolerated = (key.length == 0 || bt_str_equal_c(key, keys[i])) &&
+				(effect.length == 0 || bt_str_equal_c(effect, "NoExecute"));
+		}
+		if (!is_tolerated) {
 			bt_json_put(arena, spec,
 				"{tolerations: [{key: %c, operator: 'Exists', effect: 'NoExecute',"
 				" tolerationSeconds: %d}]}",

@@ -106,20 +106,6 @@ static const char *type_name(const struct bt_json_value *value)
 	return "object";
 }
 
-static bool has_type(const struct bt_json_value *schema, const struct bt_json_value *value)
-{
-	struct bt_str type = bt_json_text_at(schema, "type");
-	if (value->type == BT_JSON_NULL && bt_json_bool_at(schema, "nullable", false)) {
-		return true;
-	}
-	if (bt_json_bool_at(schema, "x-kubernetes-int-or-string", false)) {
-		return value->type == BT_JSON_STRING ||
-			(value->type == BT_JSON_NUMBER && is_integer(value->text));
-	}
-	return type.length == 0 || bt_str_equal_c(type, type_name(value)) ||
-		(value->type == BT_JSON_NUMBER && bt_str_equal_c(type, "number"));
-}
-
 /** --- values --- */
 
 static bool number_at(const struct bt_json_value *schema, const char *name, double *out)
@@ -213,26 +199,20 @@ static bool has_format(const struct bt_custom_node *node, struct bt_str format, 
 	return true;
 }
 
-static int64_t code_points(struct bt_str text)
-{
-	int64_t count = 0;
-	uint32_t rune;
-	for (uint32_t at = 0; at < text.length; count++) {
-		uint32_t length = bt_utf8_decode(text.data + at, text.length - at, &rune);
-		at += length != 0 ? length : 1;
-	}
-	return count;
-}
-
 static void check_text(struct checker *checker, const struct bt_path *place,
 	const struct bt_json_value *schema, const struct bt_json_value *value,
 	const struct bt_custom_node *node)
 {
-	struct bt_arena *arena = checker->errors->arena;
-	int64_t length = code_points(value->text);
+	struct bt_str text = value->text;
+	int64_t length = 0; /* in code points */
 	int64_t most = bt_json_int64_at(schema, "maxLength", INT64_MAX);
 	int64_t least = bt_json_int64_at(schema, "minLength", 0);
 	struct bt_str format = bt_json_text_at(schema, "format");
+	uint32_t rune;
+	for (uint32_t at = 0; at < text.length; length++) {
+		uint32_t bytes = bt_utf8_decode(text.data + at, text.length - at, &rune);
+		at += bytes != 0 ? bytes : 1;
+	}
 	if (length > most) {
 		add_error(checker, BT_FIELD_TOO_LONG, place, value,
 			"may not be more than %lld bytes", (long long)most);
@@ -242,13 +222,14 @@ static void check_text(struct checker *checker, const struct bt_path *place,
 			(long long)least);
 	}
 	if (node != NULL && node->pattern != NULL &&
-		!bt_cel_regex_find(node->pattern, value->text, 0, NULL, NULL)) {
+		!bt_cel_regex_find(node->pattern, text, 0, NULL, NULL)) {
 		add_body_error(checker, place, value, "should match '%.*s'",
 			BT_STR_ARG(bt_json_text_at(schema, "pattern")));
 	}
-	if (node != NULL && format.length != 0 && !has_format(node, format, value->text, arena)) {
+	if (node != NULL && format.length != 0 &&
+		!has_format(node, format, text, checker->errors->arena)) {
 		add_body_error(checker, place, value, "must be of type %.*s: \"%.*s\"",
-			BT_STR_ARG(format), BT_STR_ARG(value->text));
+			BT_STR_ARG(format), BT_STR_ARG(text));
 	}
 }
 
@@ -540,20 +521,6 @@ static void check(struct checker *checker, const struct bt_path *place,
 	const struct bt_json_value *schema, const struct bt_json_value *old,
 	const struct bt_json_value *value);
 
-/** An embedded object needs an apiVersion, a kind and valid metadata. */
-static void check_embedded(struct bt_field_errors *errors, const struct bt_path *place,
-	const struct bt_json_value *object)
-{
-	static const char *const texts[] = {"apiVersion", "kind"};
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(texts); i++) {
-		if (bt_json_text_at(object, texts[i]).length == 0) {
-			bt_kinds_error(errors, BT_FIELD_REQUIRED, BT_PATH_NAME(place, texts[i]),
-				NULL, "must not be empty");
-		}
-	}
-	bt_kinds_check_metadata(errors, place, object, BT_NAME_SUBDOMAIN);
-}
-
 static void check_members(struct checker *checker, const struct bt_path *place,
 	const struct bt_json_value *schema, const struct bt_json_value *old,
 	const struct bt_json_value *object)
@@ -586,7 +553,14 @@ static void check_members(struct checker *checker, const struct bt_path *place,
 	}
 	bool is_embedded = bt_json_bool_at(schema, "x-kubernetes-embedded-resource", false);
 	if (is_embedded) {
-		check_embedded(checker->errors, place, object);
+		static const char *const texts[] = {"apiVersion", "kind"};
+		for (size_t i = 0; i < BT_ARRAY_LENGTH(texts); i++) {
+			if (bt_json_text_at(object, texts[i]).length == 0) {
+				bt_kinds_error(checker->errors, BT_FIELD_REQUIRED,
+					BT_PATH_NAME(place, texts[i]), NULL, "must not be empty");
+			}
+		}
+		bt_kinds_check_metadata(checker->errors, place, object, BT_NAME_SUBDOMAIN);
 	}
 	for (uint32_t i = 0; i < object->count; i++) {
 		const struct bt_json_member *member = &object->members[i];
@@ -694,12 +668,16 @@ static void check(struct checker *checker, const struct bt_path *place,
 	if (checker->errors->count >= PROBLEMS_MAX || (old != NULL && bt_json_same(old, value))) {
 		return;
 	}
-	if (!has_type(schema, value)) {
-		const char *found = type_name(value);
-		struct bt_str type = bt_json_text_at(schema, "type");
-		if (bt_json_bool_at(schema, "x-kubernetes-int-or-string", false)) {
-			type = BT_STR("integer,string");
-		}
+	const char *found = type_name(value);
+	struct bt_str type = bt_json_text_at(schema, "type");
+	bool has_type = type.length == 0 || bt_str_equal_c(type, found) ||
+		(value->type == BT_JSON_NUMBER && bt_str_equal_c(type, "number"));
+	if (bt_json_bool_at(schema, "x-kubernetes-int-or-string", false)) {
+		type = BT_STR("integer,string");
+		has_type = strcmp(found, "integer") == 0 || strcmp(found, "string") == 0;
+	}
+	if (!has_type &&
+		!(value->type == BT_JSON_NULL && bt_json_bool_at(schema, "nullable", false))) {
 		add_body_error(checker, place, bt_json_new_c(checker->errors->arena, found),
 			"must be of type %.*s: \"%s\"", BT_STR_ARG(type), found);
 		checker->is_blocked = true;

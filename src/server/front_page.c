@@ -85,20 +85,6 @@ static void send_v3_group(struct bt_front_call *call)
 	}
 }
 
-static void send_openapi(struct bt_front_call *call)
-{
-	bool is_protobuf;
-	if (call->route.kind == BT_ROUTE_OPENAPI_V3 && call->route.text.length != 0) {
-		send_v3_group(call);
-	} else if (call->route.kind == BT_ROUTE_OPENAPI_V3) {
-		send_cached(call, BT_OPENAPI_V3_INDEX);
-	} else if (bt_accept_openapi(bt_front_find_header(call, "Accept"), &is_protobuf)) {
-		send_cached(call, is_protobuf ? BT_OPENAPI_V2_PROTOBUF : BT_OPENAPI_V2);
-	} else {
-		bt_front_send_text(call, 406, "");
-	}
-}
-
 /** custom.metrics.k8s.io and external.metrics.k8s.io. Spec: 14b section 6.9. */
 
 struct values {
@@ -106,11 +92,6 @@ struct values {
 	struct bt_selector metric_selector;
 	struct bt_json_value *items;
 };
-
-static bool is_external(const struct bt_route *route)
-{
-	return bt_str_equal_c(route->group, BT_EXTERNAL_METRICS_GROUP);
-}
 
 static bool parse_selector(struct bt_front_call *call, struct bt_str text, struct bt_selector *out)
 {
@@ -233,35 +214,31 @@ static bool add_externals(struct values *values)
 	return true;
 }
 
-static bool add_metrics(struct values *values)
-{
-	const struct bt_front_call *call = values->call;
-	if (is_external(&call->route)) {
-		return add_externals(values);
-	}
-	return parse_selector(
-		       values->call, call->query.metric_label_selector, &values->metric_selector) &&
-		(bt_str_equal_c(call->route.name, "*") ? add_selected(values) : add_named(values));
-}
-
 /** Serves a metric; false: sets call->failure. */
 static bool send_custom_metrics(struct bt_front_call *call)
 {
 	const struct bt_route *route = &call->route;
 	struct bt_arena *arena = &call->arena;
 	struct values values = {.call = call, .items = bt_json_new(arena, BT_JSON_ARRAY)};
+	bool is_external = bt_str_equal_c(route->group, BT_EXTERNAL_METRICS_GROUP);
 
 	if (!bt_accept_document(bt_front_find_header(call, "Accept"), &call->encoding, NULL)) {
 		return bt_front_fail(call, 406, "NotAcceptable",
 			"only the following media types are accepted: application/json, "
 			"application/yaml");
 	}
-	if (!add_metrics(&values)) {
+	if (is_external) {
+		if (!add_externals(&values)) {
+			return false;
+		}
+	} else if (!parse_selector(
+			   call, call->query.metric_label_selector, &values.metric_selector) ||
+		!(bt_str_equal_c(route->name, "*") ? add_selected(&values) : add_named(&values))) {
 		return false;
 	}
 	bt_front_send_document(call, 200,
 		bt_json_put(arena, NULL, "{kind: %c, apiVersion: %s, metadata: {}, items: %v}",
-			is_external(route) ? "ExternalMetricValueList" : "MetricValueList",
+			is_external ? "ExternalMetricValueList" : "MetricValueList",
 			bt_arena_printf(arena, "%.*s/%.*s", BT_STR_ARG(route->group),
 				BT_STR_ARG(route->version)),
 			values.items));
@@ -283,24 +260,6 @@ static void send_health(struct bt_front_call *call)
 	bt_front_send_text(call, is_ok ? 200 : 500, text.data);
 }
 
-static void send_aggregated(struct bt_front_call *call, enum bt_discovery_form form)
-{
-	char hash[BT_OPENAPI_HASH_BYTES];
-	(void)bt_encode_document(&call->encoding,
-		bt_discovery_aggregated(bt_api_resources(call->front->api),
-			call->route.kind == BT_ROUTE_CORE, form, &call->arena),
-		&call->body); /* the encoding is always JSON here */
-	bt_openapi_hash(bt_strbuf_str(&call->body), hash);
-	call->cache_control = "public";
-	if (send_if_changed(call, hash)) {
-		bt_front_send(call, 200,
-			form == BT_DISCOVERY_V2 ? "application/json;g=apidiscovery.k8s.io;v=v2;"
-						  "as=APIGroupDiscoveryList"
-						: "application/json;g=apidiscovery.k8s.io;"
-						  "v=v2beta1;as=APIGroupDiscoveryList");
-	}
-}
-
 static bool send_discovery(struct bt_front_call *call)
 {
 	const struct bt_route *route = &call->route;
@@ -319,7 +278,21 @@ static bool send_discovery(struct bt_front_call *call)
 		bt_front_header(call, "Vary", BT_STR("Accept"));
 	}
 	if (form != BT_DISCOVERY_LEGACY) {
-		send_aggregated(call, form);
+		char hash[BT_OPENAPI_HASH_BYTES];
+		(void)bt_encode_document(&call->encoding,
+			bt_discovery_aggregated(
+				resources, route->kind == BT_ROUTE_CORE, form, arena),
+			&call->body); /* the encoding is always JSON here */
+		bt_openapi_hash(bt_strbuf_str(&call->body), hash);
+		call->cache_control = "public";
+		if (send_if_changed(call, hash)) {
+			bt_front_send(call, 200,
+				form == BT_DISCOVERY_V2
+					? "application/json;g=apidiscovery.k8s.io;v=v2;"
+					  "as=APIGroupDiscoveryList"
+					: "application/json;g=apidiscovery.k8s.io;"
+					  "v=v2beta1;as=APIGroupDiscoveryList");
+		}
 		return true;
 	}
 	if (route->kind == BT_ROUTE_ROOT) {
@@ -372,6 +345,7 @@ static bool send_openid(struct bt_front_call *call)
 bool bt_front_page(struct bt_front_call *call)
 {
 	enum bt_route_kind kind = call->route.kind;
+	bool is_protobuf;
 	if (!bt_front_authorize(call)) {
 		return false;
 	}
@@ -404,8 +378,18 @@ bool bt_front_page(struct bt_front_call *call)
 	case BT_ROUTE_OPENID_KEYS:
 		return send_openid(call);
 	case BT_ROUTE_OPENAPI_V2:
+		if (bt_accept_openapi(bt_front_find_header(call, "Accept"), &is_protobuf)) {
+			send_cached(call, is_protobuf ? BT_OPENAPI_V2_PROTOBUF : BT_OPENAPI_V2);
+		} else {
+			bt_front_send_text(call, 406, "");
+		}
+		return true;
 	case BT_ROUTE_OPENAPI_V3:
-		send_openapi(call);
+		if (call->route.text.length != 0) {
+			send_v3_group(call);
+		} else {
+			send_cached(call, BT_OPENAPI_V3_INDEX);
+		}
 		return true;
 	case BT_ROUTE_ROOT:
 	case BT_ROUTE_VERSION:

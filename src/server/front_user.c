@@ -14,22 +14,17 @@ bool bt_front_is_master(const struct bt_front_call *call)
 	return bt_user_has_group(&call->user, "system:masters");
 }
 
-/* Returns the host in "host:port", "[address]:port" or "host". */
-static struct bt_str host_of(struct bt_str text)
-{
-	if (text.length != 0 && text.data[0] == '[') {
-		int64_t end = bt_str_find_char(text, ']');
-		return end < 0 ? text : bt_str_sub(text, 1, (uint32_t)end - 1);
-	}
-	return bt_str_cut(&text, ':');
-}
-
 /*
- * Returns whether the host is safe from DNS rebinding. Addresses and localhost are safe, because no
- * foreign DNS server resolves them.
+ * Returns whether the host in "host:port", "[address]:port" or "host" is safe from DNS rebinding.
+ * Addresses and localhost are safe, because no foreign DNS server resolves them.
  */
-static bool host_is_safe(struct bt_str host)
+static bool host_is_safe(struct bt_str text)
 {
+	bool has_bracket = text.length != 0 && text.data[0] == '[';
+	int64_t end = has_bracket ? bt_str_find_char(text, ']') : -1;
+	struct bt_str host = !has_bracket ? bt_str_cut(&text, ':')
+		: end < 0                 ? text
+					  : bt_str_sub(text, 1, (uint32_t)end - 1);
 	bool has_colon = bt_str_find_char(host, ':') >= 0;
 	bool is_number = host.length != 0;
 	if (bt_str_equal_c(host, "localhost") || has_colon) {
@@ -51,21 +46,15 @@ static bool refuse_browsers(struct bt_front_call *call)
 	struct bt_str host = bt_front_find_header(call, "Host");
 	struct bt_str origin = bt_front_find_header(call, "Origin");
 	struct bt_str site = bt_front_find_header(call, "Sec-Fetch-Site");
-	if (host.length != 0 && !host_is_safe(host_of(host))) {
+	if (host.length != 0 && !host_is_safe(host)) {
 		struct bt_str shown = bt_str_sub(host, 0, 256);
-		(void)bt_front_fail(call, 403, "Forbidden",
+		return bt_front_fail(call, 403, "Forbidden",
 			"forbidden: the host \"%.*s\" is not this server; use its address",
 			BT_STR_ARG(shown));
-		return false;
 	}
-	if (origin.data != NULL) {
-		struct bt_str own = bt_arena_printf(&call->arena, "http://%.*s", BT_STR_ARG(host));
-		if (!bt_str_equal(origin, own)) {
-			return bt_front_fail(call, 403, "Forbidden",
-				"forbidden: requests of other web sites are refused");
-		}
-	}
-	if (bt_str_equal_c(site, "cross-site") || bt_str_equal_c(site, "same-site")) {
+	struct bt_str own = bt_arena_printf(&call->arena, "http://%.*s", BT_STR_ARG(host));
+	if ((origin.data != NULL && !bt_str_equal(origin, own)) ||
+		bt_str_equal_c(site, "cross-site") || bt_str_equal_c(site, "same-site")) {
 		return bt_front_fail(call, 403, "Forbidden",
 			"forbidden: requests of other web sites are refused");
 	}
@@ -165,7 +154,7 @@ static bool identify_by_token(struct bt_front_call *call)
 
 struct group_list {
 	struct bt_arena *arena;
-	struct bt_str *groups;
+	struct bt_str *items;
 	uint32_t count;
 	uint32_t capacity;
 };
@@ -173,11 +162,7 @@ struct group_list {
 static void take_group(void *context, struct bt_str value)
 {
 	struct group_list *list = context;
-	if (list->count == list->capacity) {
-		list->groups = bt_arena_grow_array(list->arena, list->groups, list->count,
-			sizeof(*list->groups), &list->capacity);
-	}
-	list->groups[list->count++] = bt_arena_str(list->arena, value);
+	bt_arena_push(list->arena, list, bt_arena_str(list->arena, value));
 }
 
 /**
@@ -226,7 +211,7 @@ static bool impersonate(struct bt_front_call *call)
 	}
 	call->front->wire->each_header(call->exchange, "Impersonate-Group", take_group, &list);
 	for (uint32_t i = 0; i < list.count; i++) {
-		if (!may_impersonate(call, "", "groups", BT_STR(""), list.groups[i])) {
+		if (!may_impersonate(call, "", "groups", BT_STR(""), list.items[i])) {
 			return false;
 		}
 	}
@@ -244,13 +229,13 @@ static bool impersonate(struct bt_front_call *call)
 		.name = bt_arena_str(&call->arena, name),
 		.uid = bt_arena_str(&call->arena, uid),
 		.group_count = list.count,
-		.groups = list.groups,
+		.groups = list.items,
 	};
 	const char *last = bt_str_equal_c(name, "system:anonymous") ? "system:unauthenticated"
 								    : "system:authenticated";
 	if (!bt_user_has_group(&call->user, last)) {
 		take_group(&list, bt_str_from(last));
-		call->user.groups = list.groups;
+		call->user.groups = list.items;
 		call->user.group_count = list.count;
 	}
 	return true;

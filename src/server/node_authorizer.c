@@ -248,19 +248,6 @@ static const char *refuse_by_name(const struct node_query *query)
 	return NULL;
 }
 
-/** Returns the kind of the resource; REFERENCE_KIND_COUNT: pods do not refer to the resource. */
-static enum reference_kind find_kind(const struct bt_access *access)
-{
-	for (int kind = 0; kind < REFERENCE_KIND_COUNT; kind++) {
-		/* All kinds but resourceclaims are of the core group. */
-		if (bt_str_equal_c(access->resource, references[kind].resource) &&
-			(access->group.length == 0 || kind == REFERENCE_DEVICES)) {
-			return (enum reference_kind)kind;
-		}
-	}
-	return REFERENCE_KIND_COUNT;
-}
-
 /** Refuses access to objects that are not related to the node: returns the reason, or NULL. */
 static const char *refuse_by_relation(const struct node_query *query)
 {
@@ -271,9 +258,16 @@ static const char *refuse_by_relation(const struct node_query *query)
 	struct bt_str resource = access->resource;
 	const char *text = "no relationship found between node '{node}' and this object";
 	bool allowed = true;
-	enum reference_kind kind = find_kind(access);
+	int kind = 0;
+	/* All kinds but resourceclaims are of the core group. */
+	while (kind < REFERENCE_KIND_COUNT &&
+		!(bt_str_equal_c(resource, references[kind].resource) &&
+			(is_core || kind == REFERENCE_DEVICES))) {
+		kind++;
+	}
 	if (kind != REFERENCE_KIND_COUNT) {
-		allowed = is_referred_to(query, kind, access->namespace_, access->name) ||
+		allowed = is_referred_to(query, (enum reference_kind)kind, access->namespace_,
+				  access->name) ||
 			(kind == REFERENCE_SECRET && access->name.length != 0 &&
 				is_secret_of_volumes(query));
 	} else if (is_core && bt_str_equal_c(resource, "persistentvolumes")) {

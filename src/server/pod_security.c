@@ -24,6 +24,8 @@ enum level {
 };
 
 static const char *const level_names[] = {"privileged", "baseline", "restricted"};
+static const char *const container_lists[] = {
+	"spec.initContainers", "spec.containers", "spec.ephemeralContainers"};
 
 /** --- one check of one pod --- */
 
@@ -414,16 +416,6 @@ static const struct check checks[] = {
 				"{bad} must set {path} to \"RuntimeDefault\" or \"Localhost\""}}},
 };
 
-static bool is_replaced(size_t index, enum level level)
-{
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(checks); i++) {
-		if (checks[i].replaces == index && index != 0 && checks[i].level <= level) {
-			return true;
-		}
-	}
-	return false;
-}
-
 /**
  * Returns what violates the level: `privileged (container "a" must not ...), hostPort (...)`; "":
  * nothing. with_details false: only the reasons.
@@ -431,21 +423,24 @@ static bool is_replaced(size_t index, enum level level)
 static struct bt_str find_violations(struct bt_arena *arena, const struct bt_json_value *pod,
 	enum level level, bool with_details)
 {
-	static const char *const lists[] = {"initContainers", "containers", "ephemeralContainers"};
 	struct scan scan = {.arena = arena,
 		.spec = bt_json_object_at(pod, "spec"),
 		.containers = bt_json_new(arena, BT_JSON_ARRAY)};
 	struct bt_strbuf text = {0};
 	scan.is_windows = bt_str_equal_c(bt_json_text_at(scan.spec, "os.name"), "windows");
-	for (size_t n = 0; n < BT_ARRAY_LENGTH(lists); n++) {
-		const struct bt_json_value *list = bt_json_array_at(scan.spec, lists[n]);
+	for (size_t n = 0; n < BT_ARRAY_LENGTH(container_lists); n++) {
+		const struct bt_json_value *list = bt_json_array_at(pod, container_lists[n]);
 		for (uint32_t i = 0; i < list->count; i++) {
 			bt_json_append(arena, scan.containers, list->elements[i]);
 		}
 	}
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(checks); i++) {
 		const struct check *check = &checks[i];
-		if (check->level > level || is_replaced(i, level) ||
+		bool is_replaced = false;
+		for (size_t k = 0; i != 0 && k < BT_ARRAY_LENGTH(checks); k++) {
+			is_replaced |= checks[k].replaces == i && checks[k].level <= level;
+		}
+		if (check->level > level || is_replaced ||
 			(check->skips_windows && scan.is_windows)) {
 			continue;
 		}
@@ -489,15 +484,6 @@ static struct mode read_mode(
 	return mode;
 }
 
-static bool is_version(struct bt_str text)
-{
-	int64_t number;
-	return bt_str_equal_c(text, "latest") ||
-		(bt_str_has_prefix(text, BT_STR("v1.")) &&
-			bt_str_parse_int64(bt_str_sub(text, 3, BT_STR_MAX), &number) &&
-			number >= 0);
-}
-
 /** Checks the values of the labels. false: the call failed. */
 static bool check_labels(struct bt_call *call, const struct bt_json_value *namespace_)
 {
@@ -509,9 +495,17 @@ static bool check_labels(struct bt_call *call, const struct bt_json_value *names
 		struct bt_str key = bt_arena_printf(
 			call->arena, LABEL_PREFIX "%s%s", modes[i / 2], is_level ? "" : "-version");
 		const struct bt_json_value *value = bt_json_get(labels, key);
-		bool is_known = value == NULL || (!is_level && is_version(value->text));
+		int64_t minor;
+		bool is_known = value == NULL;
 		for (size_t n = 0; is_level && !is_known && n < LEVEL__COUNT; n++) {
 			is_known = bt_str_equal_c(value->text, level_names[n]);
+		}
+		if (!is_level && !is_known) {
+			is_known = bt_str_equal_c(value->text, "latest") ||
+				(bt_str_has_prefix(value->text, BT_STR("v1.")) &&
+					bt_str_parse_int64(
+						bt_str_sub(value->text, 3, BT_STR_MAX), &minor) &&
+					minor >= 0);
 		}
 		if (!is_known) {
 			bt_kinds_error(&errors, BT_FIELD_INVALID,
@@ -573,20 +567,6 @@ static void warn_about_pods(struct bt_call *call, struct mode mode)
 
 /** --- admission --- */
 
-/** Returns whether the update of a pod must be checked: another image, or another container. */
-static bool is_significant(const struct bt_json_value *old, const struct bt_json_value *pod)
-{
-	static const char *const lists[] = {
-		"spec.initContainers", "spec.containers", "spec.ephemeralContainers"};
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(lists); i++) {
-		if (!bt_json_equal(
-			    bt_json_array_at(old, lists[i]), bt_json_array_at(pod, lists[i]))) {
-			return true;
-		}
-	}
-	return false;
-}
-
 bool bt_pod_security_check(
 	struct bt_call *call, const struct bt_json_value *old, const struct bt_json_value *object)
 {
@@ -617,7 +597,14 @@ bool bt_pod_security_check(
 	}
 	const char *root;
 	const struct bt_json_value *pod = bt_call_pod(call, object, &root);
-	if (pod == NULL || (is_pod && old != NULL && !is_significant(old, pod))) {
+	/* An update of a pod matters only if it changes an image or adds a container. */
+	bool is_significant = !is_pod || old == NULL;
+	for (size_t i = 0; pod != NULL && !is_significant && i < BT_ARRAY_LENGTH(container_lists);
+		i++) {
+		is_significant = !bt_json_equal(bt_json_array_at(old, container_lists[i]),
+			bt_json_array_at(pod, container_lists[i]));
+	}
+	if (pod == NULL || !is_significant) {
 		return true;
 	}
 	const struct bt_json_value *namespace_ = bt_api_parse_stored(stored, arena);

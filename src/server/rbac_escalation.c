@@ -51,33 +51,11 @@ static void append_list(struct bt_strbuf *out, const struct bt_text_list *list)
 	bt_strbuf_append_char(out, ']');
 }
 
-/** Adds a line such as {APIGroups:[""], Resources:["pods"], Verbs:["get" "list"]}. */
-static void add_missing(
-	struct check *check, const struct bt_access *access, const struct bt_text_list *verbs)
-{
-	struct bt_strbuf *out = &check->missing;
-	if (verbs->count == 0 || out->length > MESSAGE_BYTES_MAX) {
-		return;
-	}
-	if (access->is_path) {
-		bt_strbuf_append_c(out, "\n{NonResourceURLs:[");
-		bt_strbuf_append_quoted(out, access->path);
-	} else {
-		bt_strbuf_append_c(out, "\n{APIGroups:[");
-		bt_strbuf_append_quoted(out, access->group);
-		bt_strbuf_append_c(out, "], Resources:[");
-		bt_strbuf_append_quoted(out, access->resource);
-		if (access->name.length != 0) {
-			bt_strbuf_append_c(out, "], ResourceNames:[");
-			bt_strbuf_append_quoted(out, access->name);
-		}
-	}
-	bt_strbuf_append_c(out, "], Verbs:");
-	append_list(out, verbs);
-	bt_strbuf_append_char(out, '}');
-}
-
-/** Checks the access with each verb. `access` has no verb; its `resource` may be "pods/log". */
+/**
+ * Checks the access with each verb. `access` has no verb; its `resource` may be "pods/log". If
+ * verbs are lacking, adds a line such as {APIGroups:[""], Resources:["pods"], Verbs:["get"
+ * "list"]}.
+ */
 static void check_verbs(
 	struct check *check, const struct bt_text_list *verbs, struct bt_access *access)
 {
@@ -97,7 +75,26 @@ static void check_verbs(
 			items[lacking.count++] = verbs->items[i];
 		}
 	}
-	add_missing(check, access, &lacking);
+	struct bt_strbuf *out = &check->missing;
+	if (lacking.count == 0 || out->length > MESSAGE_BYTES_MAX) {
+		return;
+	}
+	if (access->is_path) {
+		bt_strbuf_append_c(out, "\n{NonResourceURLs:[");
+		bt_strbuf_append_quoted(out, access->path);
+	} else {
+		bt_strbuf_append_c(out, "\n{APIGroups:[");
+		bt_strbuf_append_quoted(out, access->group);
+		bt_strbuf_append_c(out, "], Resources:[");
+		bt_strbuf_append_quoted(out, access->resource);
+		if (access->name.length != 0) {
+			bt_strbuf_append_c(out, "], ResourceNames:[");
+			bt_strbuf_append_quoted(out, access->name);
+		}
+	}
+	bt_strbuf_append_c(out, "], Verbs:");
+	append_list(out, &lacking);
+	bt_strbuf_append_char(out, '}');
 }
 
 static void check_rule(struct check *check, const struct bt_policy_rule *rule)

@@ -83,17 +83,6 @@ static bool version_is_served(
 	return has_metrics(group, version);
 }
 
-static bool find_subresource(struct bt_str name, enum bt_subresource *out)
-{
-	for (int i = BT_SUBRESOURCE_NONE + 1; i < BT_SUBRESOURCE__COUNT; i++) {
-		if (bt_str_equal_c(name, bt_subresource_name((enum bt_subresource)i))) {
-			*out = (enum bt_subresource)i;
-			return true;
-		}
-	}
-	return false;
-}
-
 /*
  * Parses "watch/", "namespaces/<ns>/", resource, name and subresource, beginning at segment `at`.
  */
@@ -131,29 +120,19 @@ static enum bt_route_kind parse_resource(const struct bt_resources *resources,
 		return BT_ROUTE_RESOURCE;
 	}
 	/* Set the subresource even if the route is missing, because authorization needs it. */
-	if (!find_subresource(segments->items[at + 2], &out->subresource) ||
+	for (int i = BT_SUBRESOURCE_NONE + 1; i < BT_SUBRESOURCE__COUNT; i++) {
+		if (bt_str_equal_c(
+			    segments->items[at + 2], bt_subresource_name((enum bt_subresource)i))) {
+			out->subresource = (enum bt_subresource)i;
+		}
+	}
+	if (out->subresource == BT_SUBRESOURCE_NONE ||
 		bt_api_verbs(out->resource, out->subresource) == 0 || out->is_watch) {
 		return BT_ROUTE_MISSING;
 	}
 	/* a proxied path may have more segments */
 	return left == 2 || out->subresource == BT_SUBRESOURCE_PROXY ? BT_ROUTE_RESOURCE
 								     : BT_ROUTE_MISSING;
-}
-
-/* Finds a resource by "pods" or "ingresses.networking.k8s.io". */
-static const struct bt_api_resource *find_described(
-	const struct bt_resources *resources, struct bt_str name)
-{
-	struct bt_str group = name;
-	struct bt_str plural = bt_str_cut(&group, '.');
-	for (uint32_t i = 0; i < bt_resources_count(resources); i++) {
-		const struct bt_api_resource *resource = bt_resources_at(resources, i);
-		if (bt_str_equal_c(plural, resource->name) &&
-			(group.data == NULL || bt_str_equal_c(group, resource->group))) {
-			return resource;
-		}
-	}
-	return NULL;
 }
 
 /*
@@ -183,7 +162,16 @@ static enum bt_route_kind parse_custom_metrics(
 	} else {
 		return BT_ROUTE_UNKNOWN;
 	}
-	out->resource = find_described(resources, out->described);
+	/* "pods" or "ingresses.networking.k8s.io" */
+	struct bt_str group = out->described;
+	struct bt_str plural = bt_str_cut(&group, '.');
+	for (uint32_t i = 0; out->resource == NULL && i < bt_resources_count(resources); i++) {
+		const struct bt_api_resource *resource = bt_resources_at(resources, i);
+		if (bt_str_equal_c(plural, resource->name) &&
+			(group.data == NULL || bt_str_equal_c(group, resource->group))) {
+			out->resource = resource;
+		}
+	}
 	if (out->resource == NULL || out->resource->namespaced != (out->namespace_.length != 0)) {
 		out->text = out->described;
 		return BT_ROUTE_MISSING;
@@ -205,13 +193,6 @@ static enum bt_route_kind parse_version(const struct bt_resources *resources,
 	return has_metrics(out->group, out->version)
 		? parse_custom_metrics(resources, segments, out)
 		: parse_resource(resources, segments, at + 1, out);
-}
-
-static enum bt_route_kind parse_core(
-	const struct bt_resources *resources, const struct segments *segments, struct bt_route *out)
-{
-	out->group = BT_STR("");
-	return segments->count == 1 ? BT_ROUTE_CORE : parse_version(resources, segments, 1, out);
 }
 
 static enum bt_route_kind parse_groups(
@@ -293,7 +274,10 @@ void bt_route_parse(const struct bt_resources *resources, struct bt_str path,
 	} else if (segments.count == 0) {
 		out_route->kind = BT_ROUTE_ROOT;
 	} else if (segment_is(&segments, 0, "api")) {
-		out_route->kind = parse_core(resources, &segments, out_route);
+		out_route->group = BT_STR("");
+		out_route->kind = segments.count == 1
+			? BT_ROUTE_CORE
+			: parse_version(resources, &segments, 1, out_route);
 	} else if (segment_is(&segments, 0, "apis")) {
 		out_route->kind = parse_groups(resources, &segments, out_route);
 	} else {
