@@ -122,24 +122,6 @@ static void create(struct bt_api *api, const struct bt_api_resource *resource,
 	bt_arena_reset(arena);
 }
 
-static void create_roles(struct bt_api *api, struct bt_arena *arena)
-{
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(rows); i++) {
-		const struct row *row = &rows[i];
-		bool is_role = row->kind == ROW_ROLE;
-		if (!is_role && row->kind != ROW_BINDING) {
-			continue;
-		}
-		struct bt_str namespace_ = bt_str_from(row->texts[0]);
-		const char *resource = is_role ? "roles" : "rolebindings";
-		if (namespace_.length == 0) {
-			resource = is_role ? "clusterroles" : "clusterrolebindings";
-		}
-		create(api, bt_resources_builtin(api->resources, GROUP, resource), namespace_,
-			is_role ? make_role(row, arena) : make_binding(row, arena), arena);
-	}
-}
-
 static const struct level {
 	const char *name;
 	int32_t shares;
@@ -320,8 +302,19 @@ void bt_api_bootstrap(struct bt_api *api)
 				is_core ? INT64_C(1) : version_priority),
 			&arena);
 	}
-	if (api->options.has_rbac) {
-		create_roles(api, &arena);
+	for (size_t i = 0; api->options.has_rbac && i < BT_ARRAY_LENGTH(rows); i++) {
+		const struct row *row = &rows[i];
+		bool is_role = row->kind == ROW_ROLE;
+		if (!is_role && row->kind != ROW_BINDING) {
+			continue;
+		}
+		struct bt_str namespace_ = bt_str_from(row->texts[0]);
+		const char *resource = is_role ? "roles" : "rolebindings";
+		if (namespace_.length == 0) {
+			resource = is_role ? "clusterroles" : "clusterrolebindings";
+		}
+		create(api, bt_resources_builtin(api->resources, GROUP, resource), namespace_,
+			is_role ? make_role(row, &arena) : make_binding(row, &arena), &arena);
 	}
 	bt_arena_finish(&arena);
 }

@@ -84,7 +84,7 @@ static bool parse_range(
 	return true;
 }
 
-static struct bt_str expand_macro(struct bt_str text)
+bool bt_cron_parse(struct bt_str text, struct bt_cron *out_cron)
 {
 	static const struct {
 		const char *name;
@@ -98,17 +98,6 @@ static struct bt_str expand_macro(struct bt_str text)
 		{"@midnight", "0 0 * * *"},
 		{"@hourly", "0 * * * *"},
 	};
-
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(macros); i++) {
-		if (bt_str_equal_c(text, macros[i].name)) {
-			return bt_str_from(macros[i].meaning);
-		}
-	}
-	return text;
-}
-
-bool bt_cron_parse(struct bt_str text, struct bt_cron *out_cron)
-{
 	struct bt_cron cron = {.every_seconds = 0};
 	uint64_t bits[BT_ARRAY_LENGTH(fields)] = {0};
 	bool stars[BT_ARRAY_LENGTH(fields)] = {false};
@@ -125,7 +114,11 @@ bool bt_cron_parse(struct bt_str text, struct bt_cron *out_cron)
 		*out_cron = cron;
 		return true;
 	}
-	text = expand_macro(text);
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(macros); i++) {
+		if (bt_str_equal_c(text, macros[i].name)) {
+			text = bt_str_from(macros[i].meaning);
+		}
+	}
 	while (text.data != NULL) {
 		struct bt_str word = bt_str_cut(&text, ' ');
 		if (word.length == 0) {

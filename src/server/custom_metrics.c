@@ -22,24 +22,6 @@ static bool cut_at(struct bt_str *rest, char separator, struct bt_str *out)
 	return rest->data != NULL;
 }
 
-/** Parses "queue=mail,kind=slow". */
-static bool parse_labels(struct bt_str text, struct bt_arena *arena, struct bt_str_map *out)
-{
-	struct bt_json_value *labels = bt_json_new(arena, BT_JSON_OBJECT);
-
-	while (text.length != 0) {
-		struct bt_str value = bt_str_cut(&text, ',');
-		struct bt_str name = bt_str_trim(bt_str_cut(&value, '='), BT_STR_SPACE);
-		if (value.data == NULL || name.length == 0) {
-			return false;
-		}
-		bt_json_set(arena, labels, name,
-			bt_json_new_str(arena, bt_str_trim(value, BT_STR_SPACE)));
-	}
-	*out = bt_str_map_from_json(arena, labels);
-	return true;
-}
-
 static bool parse_entry(const struct bt_api *api, struct bt_str *rest, struct bt_arena *arena,
 	struct bt_custom_metric *out)
 {
@@ -59,8 +41,18 @@ static bool parse_entry(const struct bt_api *api, struct bt_str *rest, struct bt
 		return false;
 	}
 	level = bt_str_trim(bt_str_cut(rest, ','), BT_STR_SPACE);
-	return out->name.length != 0 && parse_labels(labels, arena, &out->labels) &&
-		bt_usage_level(api, level, &out->value);
+	struct bt_json_value *pairs = bt_json_new(arena, BT_JSON_OBJECT);
+	while (labels.length != 0) { /* "queue=mail,kind=slow" */
+		struct bt_str value = bt_str_cut(&labels, ',');
+		struct bt_str name = bt_str_trim(bt_str_cut(&value, '='), BT_STR_SPACE);
+		if (value.data == NULL || name.length == 0) {
+			return false;
+		}
+		bt_json_set(arena, pairs, name,
+			bt_json_new_str(arena, bt_str_trim(value, BT_STR_SPACE)));
+	}
+	out->labels = bt_str_map_from_json(arena, pairs);
+	return out->name.length != 0 && bt_usage_level(api, level, &out->value);
 }
 
 struct bt_str bt_custom_metrics_of(const struct bt_json_value *object, const char *annotation)

@@ -86,29 +86,6 @@ static void check_cost(struct build *build, const struct bt_path *place, const c
 	build->complain(build->context, place, NULL, true, text);
 }
 
-/**
- * Reports a rule or messageExpression that is too costly, and adds its cost to the cost of the
- * schema. `count`: largest number of times that the rule runs for one object.
- */
-static void check_rule_cost(struct build *build, const struct bt_path *place,
-	const struct bt_custom_rule *rule, uint64_t count)
-{
-	const struct bt_cel_program *programs[] = {rule->program, rule->message};
-	static const char *const names[][2] = {{"rule", "estimated rule cost"},
-		{"messageExpression", "estimated messageExpression cost"}};
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(programs); i++) {
-		uint64_t cost = programs[i] != NULL ? bt_cel_program_estimate(programs[i]) : 0;
-		if (BT_MUL_OVERFLOW(cost, count, &cost)) {
-			cost = UINT64_MAX;
-		}
-		check_cost(
-			build, BT_PATH_NAME(place, names[i][0]), names[i][1], cost, RULE_COST_MAX);
-		if (BT_ADD_OVERFLOW(build->cost, cost, &build->cost)) {
-			build->cost = UINT64_MAX;
-		}
-	}
-}
-
 static bool is_affordable(struct build *build)
 {
 	return build->rules->bytes < PROGRAM_BYTES_MAX;
@@ -202,9 +179,15 @@ static void compile_rule(struct build *build, struct bt_custom_node *node,
 	berth_error_finish(&err);
 }
 
+/**
+ * Compiles the rules of a schema. Reports those that are too costly, and adds their costs to the
+ * cost of the whole schema. `count`: largest number of times that a rule runs for one object.
+ */
 static void compile_rules(struct build *build, struct bt_custom_node *node, bool is_root,
 	const struct bt_json_value *sources, const struct bt_path *place, uint64_t count)
 {
+	static const char *const names[][2] = {{"rule", "estimated rule cost"},
+		{"messageExpression", "estimated messageExpression cost"}};
 	struct bt_arena *arena = &build->rules->arena;
 	const struct bt_cel_type *self = bt_expression_type(node->schema, is_root, arena);
 	struct bt_cel_type *optional = BT_ARENA_NEW(arena, struct bt_cel_type);
@@ -226,7 +209,20 @@ static void compile_rules(struct build *build, struct bt_custom_node *node, bool
 		const struct bt_path at =
 			*BT_PATH_INDEX(BT_PATH_NAME(place, "x-kubernetes-validations"), i);
 		compile_rule(build, node, &node->rules[i], &at);
-		check_rule_cost(build, &at, &node->rules[i], count);
+		const struct bt_cel_program *programs[] = {
+			node->rules[i].program, node->rules[i].message};
+		for (size_t k = 0; k < BT_ARRAY_LENGTH(programs); k++) {
+			uint64_t cost =
+				programs[k] != NULL ? bt_cel_program_estimate(programs[k]) : 0;
+			if (BT_MUL_OVERFLOW(cost, count, &cost)) {
+				cost = UINT64_MAX;
+			}
+			check_cost(build, BT_PATH_NAME(&at, names[k][0]), names[k][1], cost,
+				RULE_COST_MAX);
+			if (BT_ADD_OVERFLOW(build->cost, cost, &build->cost)) {
+				build->cost = UINT64_MAX;
+			}
+		}
 	}
 }
 

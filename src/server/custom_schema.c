@@ -63,9 +63,6 @@ struct completion {
 	uint64_t default_bytes;
 };
 
-static void complete_value(struct completion *completion, const struct bt_path *place,
-	const struct bt_json_value *schema, struct bt_json_value *value, bool keeps);
-
 static uint64_t weight_of(const struct bt_json_value *value)
 {
 	uint64_t weight = sizeof(*value) + value->text.length;
@@ -77,42 +74,56 @@ static uint64_t weight_of(const struct bt_json_value *value)
 	return weight;
 }
 
-static void complete_object(struct completion *completion, const struct bt_path *place,
-	const struct bt_json_value *schema, struct bt_json_value *object, bool keeps)
+/**
+ * Drops unknown members and sets defaults in a value. `keeps`: the value is an element of an array
+ * that keeps unknown members, so the value also keeps unknown members.
+ */
+static void complete_value(struct completion *completion, const struct bt_path *place,
+	const struct bt_json_value *schema, struct bt_json_value *value, bool keeps)
 {
+	keeps = keeps || bt_json_bool_at(schema, "x-kubernetes-preserve-unknown-fields", false);
+	const struct bt_json_value *items = bt_json_find(schema, "items");
+	for (uint32_t i = 0; value->type == BT_JSON_ARRAY && items != NULL && i < value->count;
+		i++) {
+		const struct bt_path at = *BT_PATH_INDEX(place, i);
+		complete_value(completion, &at, items, value->elements[i], keeps);
+	}
+	if (value->type != BT_JSON_OBJECT) {
+		return;
+	}
 	const struct bt_json_value *properties = bt_json_object_at(schema, "properties");
 	uint32_t kept = 0;
-	uint64_t wanted = ((uint64_t)object->count + properties->count) * properties->count;
+	uint64_t wanted = ((uint64_t)value->count + properties->count) * properties->count;
 	if (!bt_custom_take(&completion->lookups, wanted * 2)) {
 		return;
 	}
 	/* A null counts as absent if the schema does not allow null. */
-	for (uint32_t i = 0; i < object->count; i++) {
-		struct bt_json_member member = object->members[i];
+	for (uint32_t i = 0; i < value->count; i++) {
+		struct bt_json_member member = value->members[i];
 		bool known;
 		const struct bt_json_value *sub = bt_custom_member(schema, member.name, &known);
 		if (member.value->type != BT_JSON_NULL ||
 			(sub != NULL ? bt_json_bool_at(sub, "nullable", false)
 				     : !is_standard_member(schema, member.name, place == NULL))) {
-			object->members[kept++] = member;
+			value->members[kept++] = member;
 		}
 	}
-	object->count = kept;
+	value->count = kept;
 	kept = 0;
 	for (uint32_t i = 0; i < properties->count; i++) {
 		const struct bt_json_member *property = &properties->members[i];
 		const struct bt_json_value *given = bt_json_find(property->value, "default");
 		if (given != NULL && completion->default_bytes != 0 &&
-			bt_json_get(object, property->name) == NULL &&
+			bt_json_get(value, property->name) == NULL &&
 			bt_custom_take(&completion->default_bytes,
 				property->name.length + weight_of(given))) {
-			bt_json_set(completion->arena, object,
+			bt_json_set(completion->arena, value,
 				bt_arena_str(completion->arena, property->name),
 				bt_json_clone(completion->arena, given, true));
 		}
 	}
-	for (uint32_t i = 0; i < object->count; i++) {
-		struct bt_json_member member = object->members[i];
+	for (uint32_t i = 0; i < value->count; i++) {
+		struct bt_json_member member = value->members[i];
 		const struct bt_path at = *BT_PATH_STR(place, member.name);
 		bool known;
 		const struct bt_json_value *sub = bt_custom_member(schema, member.name, &known);
@@ -134,28 +145,9 @@ static void complete_object(struct completion *completion, const struct bt_path 
 		if (sub != NULL) {
 			complete_value(completion, &at, sub, member.value, false);
 		}
-		object->members[kept++] = member;
+		value->members[kept++] = member;
 	}
-	object->count = kept;
-}
-
-/**
- * Drops unknown members and sets defaults in a value. `keeps`: the value is an element of an array
- * that keeps unknown members, so the value also keeps unknown members.
- */
-static void complete_value(struct completion *completion, const struct bt_path *place,
-	const struct bt_json_value *schema, struct bt_json_value *value, bool keeps)
-{
-	keeps = keeps || bt_json_bool_at(schema, "x-kubernetes-preserve-unknown-fields", false);
-	if (value->type == BT_JSON_OBJECT) {
-		complete_object(completion, place, schema, value, keeps);
-	} else if (value->type == BT_JSON_ARRAY) {
-		const struct bt_json_value *items = bt_json_find(schema, "items");
-		for (uint32_t i = 0; items != NULL && i < value->count; i++) {
-			const struct bt_path at = *BT_PATH_INDEX(place, i);
-			complete_value(completion, &at, items, value->elements[i], keeps);
-		}
-	}
+	value->count = kept;
 }
 
 void bt_custom_complete(const struct bt_json_value *schema, const struct bt_path *place,
@@ -217,27 +209,6 @@ static void describe_parts_below(
 	field->type = field->message != NULL ? BT_SCHEMA_MESSAGE : BT_SCHEMA_RAW_JSON;
 }
 
-static void describe_list(
-	struct bt_schema_field *field, const struct bt_json_value *schema, struct bt_arena *arena)
-{
-	struct bt_str type = bt_json_text_at(schema, "x-kubernetes-list-type");
-	const struct bt_json_value *keys = bt_json_array_at(schema, "x-kubernetes-list-map-keys");
-	field->shape = BT_SCHEMA_LIST;
-	describe_parts_below(field, bt_json_find(schema, "items"), arena);
-	if (bt_str_equal_c(type, "set")) {
-		field->flags = BT_SCHEMA_LIST_SET;
-	} else if (bt_str_equal_c(type, "map") && keys->count != 0 && field->message != NULL) {
-		const char **names =
-			BT_ARENA_NEW_ARRAY(arena, const char *, (size_t)keys->count + 1);
-		for (uint32_t i = 0; i < keys->count; i++) {
-			names[i] = bt_arena_str(arena, keys->elements[i]->text).data;
-		}
-		field->list_keys = names;
-	} else {
-		field->flags = BT_SCHEMA_ATOMIC;
-	}
-}
-
 const struct bt_schema_message *bt_custom_describe_parts(
 	const struct bt_json_value *schema, struct bt_arena *arena)
 {
@@ -266,7 +237,25 @@ const struct bt_schema_message *bt_custom_describe_parts(
 			field->default_text = bt_arena_take_strbuf(arena, &text).data;
 		}
 		if (bt_str_equal_c(bt_json_text_at(property, "type"), "array")) {
-			describe_list(field, property, arena);
+			struct bt_str type = bt_json_text_at(property, "x-kubernetes-list-type");
+			const struct bt_json_value *keys =
+				bt_json_array_at(property, "x-kubernetes-list-map-keys");
+			field->shape = BT_SCHEMA_LIST;
+			describe_parts_below(field, bt_json_find(property, "items"), arena);
+			if (bt_str_equal_c(type, "set")) {
+				field->flags = BT_SCHEMA_LIST_SET;
+			} else if (bt_str_equal_c(type, "map") && keys->count != 0 &&
+				field->message != NULL) {
+				const char **names = BT_ARENA_NEW_ARRAY(
+					arena, const char *, (size_t)keys->count + 1);
+				for (uint32_t k = 0; k < keys->count; k++) {
+					names[k] =
+						bt_arena_str(arena, keys->elements[k]->text).data;
+				}
+				field->list_keys = names;
+			} else {
+				field->flags = BT_SCHEMA_ATOMIC;
+			}
 			continue;
 		}
 		field->shape = values != NULL ? BT_SCHEMA_MAP : BT_SCHEMA_SINGLE;

@@ -32,24 +32,16 @@ static void set_condition(struct bt_call *call, struct bt_json_value *conditions
 	bt_json_put(arena, condition, "{reason: %c, message: %s}", reason, message);
 }
 
-static const char *const limited_lists[] = {"versions", "names.shortNames", "names.categories"};
-
-static bool is_oversized(const struct bt_json_value *spec)
-{
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(limited_lists); i++) {
-		if (bt_json_array_at(spec, limited_lists[i])->count > LIST_ITEMS_MAX) {
-			return true;
-		}
-	}
-	return false;
-}
-
 void bt_definition_prepare(struct bt_call *call, struct bt_json_value *definition)
 {
 	struct bt_arena *arena = call->arena;
+	static const char *const limited_lists[] = {
+		"versions", "names.shortNames", "names.categories"};
 	struct bt_json_value *spec = bt_json_ensure_object(arena, definition, "spec");
-	if (is_oversized(spec)) {
-		return; /* the validation refuses it */
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(limited_lists); i++) {
+		if (bt_json_array_at(spec, limited_lists[i])->count > LIST_ITEMS_MAX) {
+			return; /* the validation refuses it */
+		}
 	}
 	if (call->write.verb == BT_VERB_CREATE && !call->write.restoring) {
 		bt_json_put(
@@ -165,13 +157,23 @@ void bt_rule_definition_approval(
 
 /** --- commits --- */
 
-/** Accepts definitions of the group whose names another definition had until it was removed. */
-static void accept_waiting(struct bt_api *api, struct bt_str group)
+void bt_definition_changed(
+	struct bt_api *api, struct bt_str name, const struct bt_json_value *definition)
 {
+	bool served = definition != NULL &&
+		bt_condition_is(
+			bt_json_array_at(definition, "status.conditions"), "Established", "True");
+	bt_resources_define(api->resources, name, served ? definition : NULL);
+	if (definition != NULL) {
+		return;
+	}
+	/* Accepts definitions of the group whose names the removed definition had. */
+	struct bt_str group = name;
 	struct bt_arena arena = {0};
+	(void)bt_str_cut(&group, '.');
 	BT_STORE_EACH (stored, api->options.store, api->definitions->collection, BT_STR("")) {
-		struct bt_str name = bt_stored_key(stored);
-		struct bt_str other = name;
+		struct bt_str key = bt_stored_key(stored);
+		struct bt_str other = key;
 		(void)bt_str_cut(&other, '.');
 		/* Searched as text, because parsing all definitions takes long. */
 		if (!bt_str_equal(other, group) ||
@@ -183,26 +185,13 @@ static void accept_waiting(struct bt_api *api, struct bt_str group)
 		request.verb = BT_VERB_PATCH;
 		request.patch_type = BT_PATCH_MERGE;
 		request.resource = api->definitions;
-		request.name = bt_arena_str(&arena, name);
+		request.name = bt_arena_str(&arena, key);
 		request.body = bt_json_new(&arena, BT_JSON_OBJECT);
 		request.same_owners = true;
 		bt_api_perform(api, &request, &arena, &answer); /* sets the status anew */
 		bt_api_answer_finish(&answer);
 	}
 	bt_arena_finish(&arena);
-}
-
-void bt_definition_changed(
-	struct bt_api *api, struct bt_str name, const struct bt_json_value *definition)
-{
-	bool served = definition != NULL &&
-		bt_condition_is(
-			bt_json_array_at(definition, "status.conditions"), "Established", "True");
-	bt_resources_define(api->resources, name, served ? definition : NULL);
-	if (definition == NULL) {
-		(void)bt_str_cut(&name, '.');
-		accept_waiting(api, name);
-	}
 }
 
 void bt_definitions_load(struct bt_api *api)
@@ -218,29 +207,24 @@ void bt_definitions_load(struct bt_api *api)
 
 /** --- deletion --- */
 
-/**
- * Returns whether the definition has objects. If the names of the definition were refused, the
- * collection of this name may belong to a built-in resource, whose objects do not count.
- */
-static bool has_objects(const struct bt_api *api, struct bt_str name)
-{
-	struct bt_store *store = api->options.store;
-	uint32_t collection = bt_store_collection_find(store, name);
-	if (collection == BT_STORE_NO_COLLECTION) {
-		return false;
-	}
-	const struct bt_api_resource *resource =
-		bt_resources_of_collection(api->resources, collection);
-	return (resource == NULL || (resource->flags & BT_RESOURCE_CUSTOM) != 0) &&
-		bt_store_count(store, collection) != 0;
-}
-
 void bt_definition_remove_if_empty(struct bt_api *api, struct bt_str name, struct bt_arena *arena)
 {
-	struct bt_stored *stored =
-		bt_store_find(api->options.store, api->definitions->collection, name);
-	if (stored == NULL || has_objects(api, name)) {
+	struct bt_store *store = api->options.store;
+	struct bt_stored *stored = bt_store_find(store, api->definitions->collection, name);
+	uint32_t collection = bt_store_collection_find(store, name);
+	if (stored == NULL) {
 		return;
+	}
+	if (collection != BT_STORE_NO_COLLECTION && bt_store_count(store, collection) != 0) {
+		/*
+		 * If the names of the definition were refused, the collection of this name may
+		 * belong to a built-in resource, whose objects do not count.
+		 */
+		const struct bt_api_resource *resource =
+			bt_resources_of_collection(api->resources, collection);
+		if (resource == NULL || (resource->flags & BT_RESOURCE_CUSTOM) != 0) {
+			return;
+		}
 	}
 	struct bt_json_value *definition = bt_api_parse_stored(stored, arena);
 	struct bt_json_value *finalizers = bt_json_find_path(definition, "metadata.finalizers");

@@ -565,24 +565,6 @@ static void add_error(void *context, const struct bt_path *place, const struct b
 		"%s", text);
 }
 
-/**
- * Returns the schema that all versions share, which upstream calls spec.validation; NULL: the
- * versions differ, or one has no schema.
- */
-static const struct bt_json_value *common_schema(const struct bt_json_value *versions)
-{
-	const struct bt_json_value *first = NULL;
-	for (uint32_t i = 0; i < versions->count; i++) {
-		const struct bt_json_value *schema =
-			bt_json_find_path(versions->elements[i], "schema.openAPIV3Schema");
-		if (schema == NULL || (first != NULL && !bt_json_equal(first, schema))) {
-			return NULL;
-		}
-		first = first != NULL ? first : schema;
-	}
-	return first;
-}
-
 /** Checks the schemas of the versions, except schemas that the update leaves unchanged. */
 void bt_rule_definition_schemas(struct bt_check *check, BT_UNUSED const struct bt_path *root,
 	const struct bt_json_value *definition)
@@ -597,7 +579,15 @@ void bt_rule_definition_schemas(struct bt_check *check, BT_UNUSED const struct b
 			"cannot set to true, set x-kubernetes-preserve-unknown-fields to true in "
 			"spec.versions[*].schema instead");
 	}
-	const struct bt_json_value *common = common_schema(versions);
+	/* Upstream calls a schema that all versions share spec.validation. */
+	bool is_common = versions->count != 0;
+	const struct bt_json_value *first = NULL;
+	for (uint32_t i = 0; i < versions->count; i++) {
+		const struct bt_json_value *schema =
+			bt_json_find_path(versions->elements[i], "schema.openAPIV3Schema");
+		first = i == 0 ? schema : first;
+		is_common = is_common && schema != NULL && bt_json_equal(first, schema);
+	}
 	uint64_t lookups = BT_CUSTOM_LOOKUPS_MAX; /* of the defaults of all versions */
 	for (uint32_t i = 0; i < versions->count; i++) {
 		const struct bt_json_value *fields =
@@ -607,12 +597,12 @@ void bt_rule_definition_schemas(struct bt_check *check, BT_UNUSED const struct b
 		check_selectable_fields(errors, &version, fields,
 			bt_json_find_path(versions->elements[i], "schema.openAPIV3Schema"));
 	}
-	for (uint32_t i = 0; i < (common != NULL ? 1 : versions->count); i++) {
+	for (uint32_t i = 0; i < (is_common ? 1 : versions->count); i++) {
 		const struct bt_json_value *schema =
 			bt_json_find_path(versions->elements[i], "schema.openAPIV3Schema");
 		const struct bt_path version =
 			*BT_PATH_INDEX(BT_PATH_NAME(NULL, "spec.versions"), i);
-		const struct bt_path place = common != NULL
+		const struct bt_path place = is_common
 			? *BT_PATH_NAME(NULL, "spec.validation.openAPIV3Schema")
 			: *BT_PATH_NAME(&version, "schema.openAPIV3Schema");
 		if (schema == NULL || schema->type != BT_JSON_OBJECT) {

@@ -226,30 +226,6 @@ static struct bt_json_value *response_kind(const struct bt_api_resource *resourc
 		is_own ? "" : kind.group, is_own ? "" : kind.version, kind.kind);
 }
 
-static struct bt_json_value *aggregated_resource(
-	const struct bt_api_resource *resource, struct bt_arena *arena)
-{
-	struct bt_json_value *entry = bt_json_put(arena, NULL,
-		"{resource: %c, responseKind: %v, scope: %c, singularResource: %c, verbs: %v,"
-		" shortNames: %v, categories: %v}",
-		resource->name, response_kind(resource, BT_SUBRESOURCE_NONE, arena),
-		resource->namespaced ? "Namespaced" : "Cluster", resource->singular,
-		verb_names(resource, BT_SUBRESOURCE_NONE, arena),
-		split_words(arena, resource->short_names),
-		split_words(arena, resource->categories));
-	for (int i = BT_SUBRESOURCE_NONE + 1; i < BT_SUBRESOURCE__COUNT; i++) {
-		enum bt_subresource subresource = (enum bt_subresource)i;
-		if ((resource->subresources & 1u << i) != 0) {
-			bt_json_put(arena, entry,
-				"{subresources: [{subresource: %c, responseKind: %v, verbs: %v}]}",
-				bt_subresource_name(subresource),
-				response_kind(resource, subresource, arena),
-				verb_names(resource, subresource, arena));
-		}
-	}
-	return entry;
-}
-
 /* Returns the entry of one version; without resources for a version of custom metrics. */
 static struct bt_json_value *aggregated_version(const struct bt_resources *resources,
 	const struct bt_served_version *version, struct bt_arena *arena)
@@ -257,12 +233,31 @@ static struct bt_json_value *aggregated_version(const struct bt_resources *resou
 	struct bt_json_value *list = NULL;
 	for (uint32_t i = version->begin; i < version->end; i++) {
 		const struct bt_api_resource *resource = bt_resources_at(resources, i);
-		if ((resource->flags & BT_RESOURCE_HIDDEN) == 0 &&
-			strcmp(resource->group, version->group) == 0 &&
-			strcmp(resource->version, version->version) == 0) {
-			list = bt_json_put(
-				arena, list, "[%v]", aggregated_resource(resource, arena));
+		if ((resource->flags & BT_RESOURCE_HIDDEN) != 0 ||
+			strcmp(resource->group, version->group) != 0 ||
+			strcmp(resource->version, version->version) != 0) {
+			continue;
 		}
+		struct bt_json_value *entry = bt_json_put(arena, NULL,
+			"{resource: %c, responseKind: %v, scope: %c, singularResource: %c,"
+			" verbs: %v, shortNames: %v, categories: %v}",
+			resource->name, response_kind(resource, BT_SUBRESOURCE_NONE, arena),
+			resource->namespaced ? "Namespaced" : "Cluster", resource->singular,
+			verb_names(resource, BT_SUBRESOURCE_NONE, arena),
+			split_words(arena, resource->short_names),
+			split_words(arena, resource->categories));
+		for (int j = BT_SUBRESOURCE_NONE + 1; j < BT_SUBRESOURCE__COUNT; j++) {
+			enum bt_subresource subresource = (enum bt_subresource)j;
+			if ((resource->subresources & 1u << j) != 0) {
+				bt_json_put(arena, entry,
+					"{subresources: [{subresource: %c, responseKind: %v,"
+					" verbs: %v}]}",
+					bt_subresource_name(subresource),
+					response_kind(resource, subresource, arena),
+					verb_names(resource, subresource, arena));
+			}
+		}
+		list = bt_json_put(arena, list, "[%v]", entry);
 	}
 	return bt_json_put(arena, NULL, "{version: %c, resources: %v, freshness: 'Current'}",
 		version->version, list);

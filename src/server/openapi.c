@@ -178,24 +178,18 @@ static void write_one(
 	}
 }
 
-/** Returns the strategies of a strategic merge patch, such as "merge,retainKeys"; NULL: none. */
-static const char *patch_strategy(const struct bt_schema_field *field)
-{
-	bool retains = (field->flags & BT_SCHEMA_RETAIN_KEYS) != 0;
-
-	if ((field->flags & BT_SCHEMA_MERGE) != 0) {
-		return retains ? "merge,retainKeys" : "merge";
-	}
-	if ((field->flags & BT_SCHEMA_REPLACE) != 0) {
-		return retains ? "replace,retainKeys" : "replace";
-	}
-	return retains ? "retainKeys" : NULL;
-}
-
 static void write_field(struct document *document, const struct bt_schema_field *field)
 {
 	struct bt_json_writer *writer = &document->writer;
+	/* the strategies of a strategic merge patch */
+	bool retains = (field->flags & BT_SCHEMA_RETAIN_KEYS) != 0;
+	const char *strategy = retains ? "retainKeys" : NULL;
 
+	if ((field->flags & BT_SCHEMA_MERGE) != 0) {
+		strategy = retains ? "merge,retainKeys" : "merge";
+	} else if ((field->flags & BT_SCHEMA_REPLACE) != 0) {
+		strategy = retains ? "replace,retainKeys" : "replace";
+	}
 	bt_json_write(writer, "%s: {", (struct bt_str){field->name, field->name_length});
 	switch ((enum bt_schema_shape)field->shape) {
 	case BT_SCHEMA_SINGLE:
@@ -228,7 +222,7 @@ static void write_field(struct document *document, const struct bt_schema_field 
 	bt_json_write(writer,
 		"x-kubernetes-patch-merge-key: %c, x-kubernetes-patch-strategy: %c, "
 		"description: %c}",
-		field->merge_key, patch_strategy(field), field->description);
+		field->merge_key, strategy, field->description);
 }
 
 static void write_fields(struct document *document, const struct bt_schema_message *message)
@@ -280,27 +274,6 @@ static void write_kinds(
 	bt_json_end_array(&document->writer);
 }
 
-static void write_message(struct document *document, const struct bt_schema_message *message)
-{
-	struct bt_json_writer *writer = &document->writer;
-	struct bt_json_value *required = bt_json_new(&document->arena, BT_JSON_ARRAY);
-	bool root = bt_schema_is_root(message);
-
-	bt_json_write(writer, "description: %c", message->description);
-	if (message->field_count != 0 || root) {
-		bt_json_write(writer, root ? TYPED_OBJECT : "type: 'object', properties: {");
-		write_fields(document, message);
-		bt_json_end_object(writer);
-	} else {
-		bt_json_write(writer, "type: 'object'");
-	}
-	collect_required(document, message, required);
-	bt_json_write(writer, "required?: %t", required);
-	if (root) {
-		write_kinds(document, message, false);
-	}
-}
-
 /** Writes the end of a list's schema: the property metadata, and "required": ["items"]. */
 static void end_list_properties(struct document *document)
 {
@@ -317,8 +290,25 @@ static void write_schemas(struct document *document)
 		const struct bt_schema_message *message = &bt_schema_messages[i];
 
 		if ((document->reached[i] & REACHED) != 0) {
-			bt_json_write(writer, "%s: {", name_of(document, message, false));
-			write_message(document, message);
+			struct bt_json_value *required =
+				bt_json_new(&document->arena, BT_JSON_ARRAY);
+			bool root = bt_schema_is_root(message);
+
+			bt_json_write(writer, "%s: {description: %c",
+				name_of(document, message, false), message->description);
+			if (message->field_count != 0 || root) {
+				bt_json_write(writer,
+					root ? TYPED_OBJECT : "type: 'object', properties: {");
+				write_fields(document, message);
+				bt_json_end_object(writer);
+			} else {
+				bt_json_write(writer, "type: 'object'");
+			}
+			collect_required(document, message, required);
+			bt_json_write(writer, "required?: %t", required);
+			if (root) {
+				write_kinds(document, message, false);
+			}
 			bt_json_end_object(writer);
 		}
 		if ((document->reached[i] & REACHED_LIST) != 0) {

@@ -58,34 +58,6 @@ static const struct {
 };
 /* clang-format on */
 
-/* seen: which of `parameters` already have a value; later values are ignored. */
-static void set_parameter(struct bt_query *out, bool *seen, struct bt_str name, struct bt_str value,
-	struct bt_arena *arena)
-{
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(parameters); i++) {
-		void *place = (char *)out + parameters[i].offset;
-		if (!bt_str_equal_c(name, parameters[i].name)) {
-			continue;
-		}
-		if (!seen[i] && parameters[i].is_flag) {
-			*(bool *)place = bt_parameter_is_true(value);
-		} else if (!seen[i]) {
-			*(struct bt_str *)place = value;
-		}
-		seen[i] = true;
-		return;
-	}
-	if (bt_str_equal_c(name, "pretty") && !out->pretty_given) {
-		out->pretty = bt_parameter_is_true(value);
-		out->pretty_given = true;
-	} else if (bt_str_equal_c(name, "dryRun") && value.length != 0 &&
-		(out->dry_runs == NULL || out->dry_runs->count < DRY_RUNS_MAX)) {
-		out->dry_runs = bt_json_put(arena, out->dry_runs, "[%s]", value);
-	} else if (bt_str_equal_c(name, "command")) {
-		out->connect.command = bt_json_put(arena, out->connect.command, "[%s]", value);
-	}
-}
-
 void bt_query_parse(struct bt_str query, struct bt_arena *arena, struct bt_query *out)
 {
 	bool seen[BT_ARRAY_LENGTH(parameters)] = {false};
@@ -93,7 +65,29 @@ void bt_query_parse(struct bt_str query, struct bt_arena *arena, struct bt_query
 	struct bt_str name;
 	struct bt_str value;
 	while (bt_http_query_next(&query, arena, &name, &value)) {
-		set_parameter(out, seen, name, value, arena);
+		size_t i = 0;
+		while (i < BT_ARRAY_LENGTH(parameters) &&
+			!bt_str_equal_c(name, parameters[i].name)) {
+			i++;
+		}
+		if (i < BT_ARRAY_LENGTH(parameters)) {
+			void *place = (char *)out + parameters[i].offset;
+			if (!seen[i] && parameters[i].is_flag) {
+				*(bool *)place = bt_parameter_is_true(value);
+			} else if (!seen[i]) {
+				*(struct bt_str *)place = value;
+			}
+			seen[i] = true; /* later values are ignored */
+		} else if (bt_str_equal_c(name, "pretty") && !out->pretty_given) {
+			out->pretty = bt_parameter_is_true(value);
+			out->pretty_given = true;
+		} else if (bt_str_equal_c(name, "dryRun") && value.length != 0 &&
+			(out->dry_runs == NULL || out->dry_runs->count < DRY_RUNS_MAX)) {
+			out->dry_runs = bt_json_put(arena, out->dry_runs, "[%s]", value);
+		} else if (bt_str_equal_c(name, "command")) {
+			out->connect.command =
+				bt_json_put(arena, out->connect.command, "[%s]", value);
+		}
 	}
 }
 
@@ -174,18 +168,6 @@ static void set_propagation(
 }
 
 /*
- * Maps negative values to -2, because -1 means "not given" in requests. A delete treats -2 as one
- * second. Spec 14 section 13.
- */
-static int64_t grace_of(int64_t seconds)
-{
-	if (seconds < 0) {
-		return -2;
-	}
-	return BT_MIN(seconds, GRACE_SECONDS_MAX);
-}
-
-/*
  * Returns the member, or NULL if it is absent or null. Clears *is_valid if the member has another
  * type.
  */
@@ -232,7 +214,11 @@ bool bt_delete_options_read(const struct bt_json_value *body, struct bt_arena *a
 			"json: cannot unmarshal a value into Go struct field DeleteOptions");
 	}
 	if (grace != NULL) {
-		out->grace_period_seconds = grace_of(seconds);
+		/*
+		 * Negative values become -2, because -1 means "not given" in requests. A delete
+		 * treats -2 as one second. Spec 14 section 13.
+		 */
+		out->grace_period_seconds = seconds < 0 ? -2 : BT_MIN(seconds, GRACE_SECONDS_MAX);
 	}
 	if (dry_run != NULL) {
 		out->dry_run = dry_run_of(dry_run, &errors);

@@ -310,18 +310,10 @@ static void add_matches(const struct bt_rbac *rbac, struct bt_str namespace_, bo
 			!bt_str_equal(bt_key_namespace(binding->key), namespace_)) {
 			continue;
 		}
-		if (out->count == out->capacity) {
-			uint32_t capacity = out->capacity == 0 ? 16 : 2 * out->capacity;
-			struct match *items = BT_ARENA_NEW_ARRAY(arena, struct match, capacity);
-			for (uint32_t i = 0; i < out->count; i++) {
-				items[i] = out->items[i];
-			}
-			out->items = items;
-			out->capacity = capacity;
-		}
 		uint32_t role = find_record(rbac, binding->role_kind, binding->role_key);
-		out->items[out->count++] = (struct match){
+		const struct match match = {
 			binding, subject, role == UINT32_MAX ? NULL : rbac->records.items[role]};
+		bt_arena_push(arena, out, match);
 	}
 }
 

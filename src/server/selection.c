@@ -145,43 +145,6 @@ static bool fail_unknown(struct bt_failure *out, struct bt_arena *arena,
 
 /* --- reading a text --- */
 
-static bool labels_match(struct bt_selection *selection, struct bt_str object)
-{
-	struct bt_json_reader reader;
-	struct bt_json_value *labels = NULL;
-	struct bt_str text;
-
-	if (selection->labels.requirement_count == 0) {
-		return true;
-	}
-	bt_json_reader_init(&reader, object);
-	if (bt_json_seek(&reader, "metadata.labels") && bt_json_skip(&reader, &text, NULL) == 0 &&
-		bt_json_parse(&selection->scratch, text, false, &labels, NULL) != 0) {
-		labels = NULL;
-	}
-	struct bt_str_map map = bt_str_map_from_json(&selection->scratch, labels);
-	return bt_selector_matches(&selection->labels, &map);
-}
-
-/** Turns [{"ip":"a"},{"ip":"b"}] into "a,b". */
-static struct bt_str join_ips(struct bt_selection *selection, struct bt_str text)
-{
-	struct bt_json_value *list;
-	struct bt_strbuf joined = {0};
-
-	if (bt_json_parse(&selection->scratch, text, false, &list, NULL) != 0 ||
-		list->type != BT_JSON_ARRAY) {
-		return BT_STR("");
-	}
-	for (uint32_t i = 0; i < list->count; i++) {
-		if (i != 0) {
-			bt_strbuf_append_char(&joined, ',');
-		}
-		bt_strbuf_append_str(&joined, bt_json_find_str(list->elements[i], "ip"));
-	}
-	return bt_arena_take_strbuf(&selection->scratch, &joined);
-}
-
 /** Returns the field's value in an object's text, as a text that terms can compare. */
 static struct bt_str read_field(struct bt_selection *selection,
 	const struct bt_selection_field *field, const struct bt_stored *stored)
@@ -207,39 +170,22 @@ static struct bt_str read_field(struct bt_selection *selection,
 			if (type != BT_JSON_ARRAY) {
 				return text;
 			}
-			if (field->form == BT_SELECTION_IPS) {
-				return join_ips(selection, text);
+			struct bt_json_value *list;
+			if (field->form == BT_SELECTION_IPS &&
+				bt_json_parse(&selection->scratch, text, false, &list, NULL) == 0) {
+				struct bt_strbuf joined = {0};
+				for (uint32_t i = 0; i < list->count; i++) {
+					bt_strbuf_append_c(&joined, i != 0 ? "," : "");
+					bt_strbuf_append_str(
+						&joined, bt_json_find_str(list->elements[i], "ip"));
+				}
+				return bt_arena_take_strbuf(&selection->scratch, &joined);
 			}
 		}
 	}
 	return field->form == BT_SELECTION_BOOL      ? BT_STR("false")
 		: field->form == BT_SELECTION_NUMBER ? BT_STR("0")
 						     : BT_STR("");
-}
-
-/* --- field selectors --- */
-
-/** Applies a term on name or namespace. A term with "=" limits the keys that are searched. */
-static void take_key_term(struct bt_selection *selection, const struct bt_api_resource *resource,
-	const struct bt_field_term *term)
-{
-	bool is_name = bt_str_equal(term->field, BT_STR("metadata.name"));
-
-	if (term->negated) {
-		return;
-	}
-	if (is_name) {
-		selection->nothing |=
-			selection->name.data != NULL && !bt_str_equal(selection->name, term->value);
-		selection->name = term->value;
-	} else if (resource->namespaced && term->value.length != 0) {
-		struct bt_str prefix =
-			bt_arena_printf(&selection->arena, "%.*s/", BT_STR_ARG(term->value));
-
-		selection->nothing |=
-			selection->prefix.length != 0 && !bt_str_equal(selection->prefix, prefix);
-		selection->prefix = prefix;
-	}
 }
 
 /* --- parsing --- */
@@ -279,8 +225,23 @@ static bool parse(struct bt_selection *selection, const struct bt_api_resource *
 			return fail_unknown(out_failure, failure_arena, resource, terms[i].field);
 		}
 		if (row.path == NULL) {
+			/* A term with "=" limits the keys that are searched. */
+			struct bt_str value = terms[i].value;
 			key_terms[selection->key_term_count++] = terms[i];
-			take_key_term(selection, resource, &terms[i]);
+			if (terms[i].negated) {
+				continue;
+			}
+			if (bt_str_equal(terms[i].field, BT_STR("metadata.name"))) {
+				selection->nothing |= selection->name.data != NULL &&
+					!bt_str_equal(selection->name, value);
+				selection->name = value;
+			} else if (resource->namespaced && value.length != 0) {
+				struct bt_str prefix = bt_arena_printf(
+					&selection->arena, "%.*s/", BT_STR_ARG(value));
+				selection->nothing |= selection->prefix.length != 0 &&
+					!bt_str_equal(selection->prefix, prefix);
+				selection->prefix = prefix;
+			}
 			continue;
 		}
 		/* Terms are sorted by field. */
@@ -354,7 +315,19 @@ bool bt_selection_matches(struct bt_selection *selection, const struct bt_stored
 			}
 		}
 	}
-	return labels_match(selection, bt_stored_text(stored));
+	if (selection->labels.requirement_count == 0) {
+		return true;
+	}
+	struct bt_json_reader reader;
+	struct bt_json_value *labels = NULL;
+	struct bt_str text;
+	bt_json_reader_init(&reader, bt_stored_text(stored));
+	if (bt_json_seek(&reader, "metadata.labels") && bt_json_skip(&reader, &text, NULL) == 0 &&
+		bt_json_parse(&selection->scratch, text, false, &labels, NULL) != 0) {
+		labels = NULL;
+	}
+	struct bt_str_map map = bt_str_map_from_json(&selection->scratch, labels);
+	return bt_selector_matches(&selection->labels, &map);
 }
 
 /* --- texts --- */

@@ -81,24 +81,6 @@ static void warn_about_term(struct scan *scan, const char *path, uint32_t index,
 	}
 }
 
-static void warn_about_affinity(struct scan *scan, const struct bt_json_value *spec)
-{
-	const struct bt_json_value *affinity = bt_json_object_at(spec, "affinity.nodeAffinity");
-	const struct bt_json_value *terms = bt_json_array_at(
-		affinity, "requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms");
-	const struct bt_json_value *preferred =
-		bt_json_array_at(affinity, "preferredDuringSchedulingIgnoredDuringExecution");
-	for (uint32_t i = 0; i < terms->count; i++) {
-		warn_about_term(scan,
-			"requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms", i, "",
-			terms->elements[i]);
-	}
-	for (uint32_t i = 0; i < preferred->count; i++) {
-		warn_about_term(scan, "preferredDuringSchedulingIgnoredDuringExecution", i,
-			".preference", bt_json_object_at(preferred->elements[i], "preference"));
-	}
-}
-
 /**
  * Adds the key of the port at spec.<list>[n].ports[i] to the set scan->ports. Returns the path of
  * an earlier port with this key; absent: there is none.
@@ -199,7 +181,20 @@ static void warn_about_pod(struct bt_call *call, const char *root, const struct 
 	const struct bt_json_value *spec = bt_json_object_at(pod, "spec");
 	warn_about_keys(&scan, "spec.nodeSelector", bt_json_object_at(spec, "nodeSelector"), labels,
 		BT_ARRAY_LENGTH(labels));
-	warn_about_affinity(&scan, spec);
+	const struct bt_json_value *affinity = bt_json_object_at(spec, "affinity.nodeAffinity");
+	const struct bt_json_value *terms = bt_json_array_at(
+		affinity, "requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms");
+	const struct bt_json_value *preferred =
+		bt_json_array_at(affinity, "preferredDuringSchedulingIgnoredDuringExecution");
+	for (uint32_t i = 0; i < terms->count; i++) {
+		warn_about_term(&scan,
+			"requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms", i, "",
+			terms->elements[i]);
+	}
+	for (uint32_t i = 0; i < preferred->count; i++) {
+		warn_about_term(&scan, "preferredDuringSchedulingIgnoredDuringExecution", i,
+			".preference", bt_json_object_at(preferred->elements[i], "preference"));
+	}
 	warn_about_keys(&scan, "metadata.annotations",
 		bt_json_object_at(pod, "metadata.annotations"), annotations,
 		BT_ARRAY_LENGTH(annotations));

@@ -40,23 +40,6 @@ static int64_t requested_grace(const struct bt_call *call)
 	return BT_MIN(grace, GRACE_SECONDS_MAX);
 }
 
-/** Returns the grace period of the deletion: spec 14 section 13.1. */
-static int64_t grace_of(const struct bt_call *call, const struct bt_json_value *object)
-{
-	struct bt_str phase = bt_json_text_at(object, "status.phase");
-	int64_t grace = requested_grace(call);
-	if (call->write.resource != call->api->pods ||
-		bt_json_text_at(object, "spec.nodeName").length == 0 ||
-		bt_str_equal_c(phase, "Succeeded") || bt_str_equal_c(phase, "Failed")) {
-		return 0;
-	}
-	if (grace < 0) {
-		grace = bt_json_int64_at(object, "spec.terminationGracePeriodSeconds", 0);
-		grace = grace < 0 ? 1 : grace;
-	}
-	return BT_MIN(grace, GRACE_SECONDS_MAX);
-}
-
 static void set_deletion(
 	struct bt_call *call, struct bt_json_value *object, int64_t deletion_ns, int64_t grace)
 {
@@ -176,7 +159,17 @@ void bt_call_delete(struct bt_call *call)
 		return;
 	}
 	set_propagation(call, object);
-	int64_t grace = grace_of(call, object);
+	/* The grace period of the deletion: spec 14 section 13.1. */
+	struct bt_str phase = bt_json_text_at(object, "status.phase");
+	int64_t grace = requested_grace(call);
+	if (call->write.resource != call->api->pods ||
+		bt_json_text_at(object, "spec.nodeName").length == 0 ||
+		bt_str_equal_c(phase, "Succeeded") || bt_str_equal_c(phase, "Failed")) {
+		grace = 0;
+	} else if (grace < 0) {
+		grace = bt_json_int64_at(object, "spec.terminationGracePeriodSeconds", 0);
+		grace = grace < 0 ? 1 : BT_MIN(grace, GRACE_SECONDS_MAX);
+	}
 	if (grace > 0 ||
 		(bt_json_array_at(object, "metadata.finalizers")->count != 0 ||
 			(call->write.resource == call->api->namespaces &&

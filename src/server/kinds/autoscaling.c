@@ -53,7 +53,9 @@ static void from_stored(const struct bt_write *write, struct bt_json_value *obje
 		"currentCPUUtilizationPercentage");
 	(void)bt_json_remove_c(spec, "behavior");
 	(void)bt_json_remove_c(status, "conditions");
-	bt_kinds_default_int(write->arena, status, "currentReplicas", 0);
+	if (bt_json_find(status, "currentReplicas") == NULL) {
+		bt_json_set_int64(write->arena, status, "currentReplicas", 0);
+	}
 }
 
 /* What v1 does not have is kept: other metrics, the behavior, conditions and current metrics. */

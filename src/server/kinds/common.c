@@ -45,26 +45,12 @@ void bt_kinds_error_required(struct bt_field_errors *errors, const struct bt_pat
 	bt_kinds_error(errors, BT_FIELD_REQUIRED, place, NULL, "%s", "");
 }
 
-void bt_kinds_default_str(
-	struct bt_arena *arena, struct bt_json_value *object, const char *name, struct bt_str text)
-{
-	const struct bt_json_value *member = bt_json_find(object, name);
-	if (member == NULL || member->type != BT_JSON_STRING || member->text.length == 0) {
-		bt_json_set_str(arena, object, name, text);
-	}
-}
-
 void bt_kinds_default_c(
 	struct bt_arena *arena, struct bt_json_value *object, const char *name, const char *text)
 {
-	bt_kinds_default_str(arena, object, name, bt_str_from(text));
-}
-
-void bt_kinds_default_int(
-	struct bt_arena *arena, struct bt_json_value *object, const char *name, int64_t value)
-{
-	if (bt_json_find(object, name) == NULL) {
-		bt_json_set_int64(arena, object, name, value);
+	const struct bt_json_value *member = bt_json_find(object, name);
+	if (member == NULL || member->type != BT_JSON_STRING || member->text.length == 0) {
+		bt_json_set_c(arena, object, name, text);
 	}
 }
 

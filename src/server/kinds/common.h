@@ -31,14 +31,11 @@ void bt_kinds_add_problems(struct bt_field_errors *errors, const struct bt_path 
 /** Adds "Required value". */
 void bt_kinds_error_required(struct bt_field_errors *errors, const struct bt_path *place);
 
-/** --- defaults: set a member that is absent (or, for texts, empty) --- */
+/** --- defaults --- */
 
+/** Sets a text that is absent or empty. */
 void bt_kinds_default_c(
 	struct bt_arena *arena, struct bt_json_value *object, const char *name, const char *text);
-void bt_kinds_default_str(
-	struct bt_arena *arena, struct bt_json_value *object, const char *name, struct bt_str text);
-void bt_kinds_default_int(
-	struct bt_arena *arena, struct bt_json_value *object, const char *name, int64_t value);
 /**
  * Copies to target.name the entries of the map `source` that it lacks, unless it has
  * BT_KINDS_RESOURCES_MAX entries. source: may be NULL.

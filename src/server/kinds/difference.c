@@ -51,9 +51,16 @@ struct comparison {
 	uint32_t pairs;     /* comparisons so far */
 };
 
-static uint32_t split(struct bt_arena *arena, struct bt_str text, const struct bt_str **out_lines)
+/** Prints the internal form of an object, and splits it into lines. */
+static uint32_t print(struct bt_arena *arena, const struct bt_schema_message *message,
+	struct bt_json_value *object, const struct bt_str **out_lines)
 {
+	struct bt_strbuf printed = {0};
+	struct bt_json_writer writer;
 	uint32_t count = 1;
+	bt_json_writer_init(&writer, &printed, 1);
+	bt_json_write_value(&writer, bt_kinds_internal_form(arena, message, object));
+	struct bt_str text = bt_arena_take_strbuf(arena, &printed);
 	for (uint32_t i = 0; i < text.length; i++) {
 		count += text.data[i] == '\n' ? 1 : 0;
 	}
@@ -236,46 +243,27 @@ static void append_hunks(struct bt_strbuf *out, const struct step *steps, uint32
 	}
 }
 
-static struct bt_str print(struct bt_arena *arena, struct bt_json_value *value)
-{
-	struct bt_strbuf text = {0};
-	struct bt_json_writer writer;
-	bt_json_writer_init(&writer, &text, 1);
-	bt_json_write_value(&writer, value);
-	return bt_arena_take_strbuf(arena, &text);
-}
-
-/** Appends a line break and the hunks. Appends nothing if the forms have too many lines. */
-static void append_difference(struct bt_arena *arena, const struct bt_schema_message *message,
-	struct bt_json_value *old, struct bt_json_value *object, struct bt_strbuf *out)
-{
-	struct comparison comparison = {.arena = arena};
-	comparison.old_count = split(arena,
-		print(arena, bt_kinds_internal_form(arena, message, old)), &comparison.old_lines);
-	comparison.new_count =
-		split(arena, print(arena, bt_kinds_internal_form(arena, message, object)),
-			&comparison.new_lines);
-	if (comparison.old_count > LINES_MAX || comparison.new_count > LINES_MAX) {
-		return;
-	}
-	index_lines(&comparison);
-	comparison.runs[0] = BT_ARENA_NEW_ARRAY(arena, struct run, comparison.new_count);
-	comparison.runs[1] = BT_ARENA_NEW_ARRAY(arena, struct run, comparison.new_count);
-	comparison.partners = BT_ARENA_NEW_ARRAY(arena, uint32_t, comparison.old_count);
-	match(&comparison, 0, comparison.old_count, 0, comparison.new_count);
-	uint32_t count;
-	const struct step *steps = list_steps(&comparison, &count);
-	bt_strbuf_append_char(out, '\n');
-	append_hunks(out, steps, count);
-}
-
 void bt_kinds_error_difference(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_schema_message *message, struct bt_json_value *old,
 	struct bt_json_value *object, const char *text)
 {
 	struct bt_strbuf detail = {0};
+	struct bt_arena *arena = errors->arena;
+	struct comparison comparison = {.arena = arena};
 	bt_strbuf_append_c(&detail, text);
-	append_difference(errors->arena, message, old, object, &detail);
+	comparison.old_count = print(arena, message, old, &comparison.old_lines);
+	comparison.new_count = print(arena, message, object, &comparison.new_lines);
+	if (comparison.old_count <= LINES_MAX && comparison.new_count <= LINES_MAX) {
+		uint32_t count;
+		index_lines(&comparison);
+		comparison.runs[0] = BT_ARENA_NEW_ARRAY(arena, struct run, comparison.new_count);
+		comparison.runs[1] = BT_ARENA_NEW_ARRAY(arena, struct run, comparison.new_count);
+		comparison.partners = BT_ARENA_NEW_ARRAY(arena, uint32_t, comparison.old_count);
+		match(&comparison, 0, comparison.old_count, 0, comparison.new_count);
+		const struct step *steps = list_steps(&comparison, &count);
+		bt_strbuf_append_char(&detail, '\n');
+		append_hunks(&detail, steps, count);
+	}
 	bt_kinds_error(errors, BT_FIELD_FORBIDDEN, place, NULL, "%s", bt_strbuf_c(&detail));
 	bt_strbuf_finish(&detail);
 }

@@ -210,7 +210,7 @@ static void count_other_node_ports(const struct bt_write *write, uint32_t *used)
 	count_node_ports(stored_spec(write), -1, used);
 }
 
-/** Returns a free node port, and marks it as used. */
+/** Returns a free node port (any, if none is free), and marks it as used. */
 static int64_t take_node_port(const struct bt_write *write, uint32_t *used)
 {
 	uint32_t first = (uint32_t)bt_prng_below(bt_api_prng(write->api), NODE_PORT_COUNT);
@@ -308,22 +308,27 @@ static const struct bt_json_value *find_port(
 	return NULL;
 }
 
-/** Drops fields that the new type cannot have, unless the client changed their values. */
-static void remove_fields_of_type(const struct bt_json_value *before, struct bt_json_value *spec)
+/**
+ * Drops fields that the new type cannot have, unless the client changed their values. Keeps old
+ * addresses and node ports that the client leaves out.
+ */
+static void prepare_update(
+	const struct bt_write *write, const struct bt_json_value *old, struct bt_json_value *object)
 {
-	static const char *const addresses[] = {
-		"clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"};
+	static const char *const kept[] = {
+		"clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy", "healthCheckNodePort"};
+	const struct bt_json_value *before = bt_json_object_at(old, "spec");
+	struct bt_json_value *spec = bt_json_ensure_object(write->arena, object, "spec");
 	const struct bt_json_value *ports = bt_json_array_at(spec, "ports");
 	bool was_external = has_type(before, "NodePort") || has_type(before, "LoadBalancer");
-	for (uint32_t i = 0; has_type(spec, "ExternalName") && i < BT_ARRAY_LENGTH(addresses);
-		i++) {
-		remove_unchanged(before, spec, addresses[i]);
+	if (bt_kinds_keeps_spec(write)) {
+		return;
 	}
 	for (uint32_t i = 0;
 		needs_node_ports(before) && !needs_node_ports(spec) && i < ports->count; i++) {
-		const struct bt_json_value *old = find_port(before, ports->elements[i]);
-		if (old != NULL) {
-			remove_unchanged(old, ports->elements[i], "nodePort");
+		const struct bt_json_value *old_port = find_port(before, ports->elements[i]);
+		if (old_port != NULL) {
+			remove_unchanged(old_port, ports->elements[i], "nodePort");
 		}
 	}
 	if (was_external && !has_type(spec, "NodePort") && !has_type(spec, "LoadBalancer")) {
@@ -336,22 +341,10 @@ static void remove_fields_of_type(const struct bt_json_value *before, struct bt_
 	if (!needs_health_check_port(spec)) {
 		remove_unchanged(before, spec, "healthCheckNodePort");
 	}
-}
-
-/** Keeps old addresses and node ports that the client leaves out. */
-static void prepare_update(
-	const struct bt_write *write, const struct bt_json_value *old, struct bt_json_value *object)
-{
-	static const char *const kept[] = {
-		"clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy", "healthCheckNodePort"};
-	const struct bt_json_value *before = bt_json_object_at(old, "spec");
-	struct bt_json_value *spec = bt_json_ensure_object(write->arena, object, "spec");
-	const struct bt_json_value *ports = bt_json_array_at(spec, "ports");
-	if (bt_kinds_keeps_spec(write)) {
-		return;
-	}
-	remove_fields_of_type(before, spec);
 	if (has_type(spec, "ExternalName")) {
+		for (uint32_t i = 0; i < 4; i++) { /* the addresses */
+			remove_unchanged(before, spec, kept[i]);
+		}
 		return;
 	}
 	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(kept); i++) {

@@ -274,23 +274,6 @@ const char *bt_kinds_qos_class(struct bt_arena *arena, const struct bt_json_valu
 	return full ? "Guaranteed" : "Burstable";
 }
 
-static void set_status(const struct bt_write *write, struct bt_json_value *object)
-{
-	struct bt_arena *arena = write->arena;
-	const struct bt_json_value *spec = bt_kinds_object(object, "spec");
-	struct bt_json_value *status = bt_json_ensure_object(arena, object, "status");
-	bool is_kept = bt_kinds_keeps_status(write, object);
-	bt_kinds_default_c(arena, status, "phase", "Pending");
-	if (!is_kept && bt_json_array_at(spec, "schedulingGates")->count != 0) {
-		bt_json_put(arena, status,
-			"{conditions: [{type: 'PodScheduled', status: 'False',"
-			" lastTransitionTime: %s, reason: 'SchedulingGated', message:"
-			" 'Scheduling is blocked due to non-empty scheduling gates'}]}",
-			bt_time_text(arena, write->now_ns));
-	}
-	bt_kinds_default_c(arena, status, "qosClass", bt_kinds_qos_class(arena, spec));
-}
-
 struct pod_labels {
 	const struct bt_json_value *object;
 	struct bt_text_set keys;
@@ -350,7 +333,18 @@ static void prepare_pod(const struct bt_write *write, struct bt_json_value *obje
 	const struct bt_json_value *constraints =
 		bt_json_array_at(spec, "topologySpreadConstraints");
 	struct pod_labels labels = {0};
-	set_status(write, object);
+	struct bt_json_value *status = bt_json_ensure_object(write->arena, object, "status");
+	bool is_kept = bt_kinds_keeps_status(write, object);
+	bt_kinds_default_c(write->arena, status, "phase", "Pending");
+	if (!is_kept && bt_json_array_at(spec, "schedulingGates")->count != 0) {
+		bt_json_put(write->arena, status,
+			"{conditions: [{type: 'PodScheduled', status: 'False',"
+			" lastTransitionTime: %s, reason: 'SchedulingGated', message:"
+			" 'Scheduling is blocked due to non-empty scheduling gates'}]}",
+			bt_time_text(write->arena, write->now_ns));
+	}
+	bt_kinds_default_c(
+		write->arena, status, "qosClass", bt_kinds_qos_class(write->arena, spec));
 	if (affinity == NULL && constraints->count == 0) {
 		return;
 	}
