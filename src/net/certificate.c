@@ -100,27 +100,6 @@ static int set_serial_and_span(gnutls_x509_crt_t certificate, const struct span 
 		: gnutls_x509_crt_set_expiration_time(certificate, (time_t)span->until_seconds);
 }
 
-/* Generates the key and sets the fields that all certificates with a new key have. */
-static int set_common_fields(struct draft *draft, const char *common_name, const struct span *span)
-{
-	unsigned char id[32];
-	size_t id_length = sizeof(id);
-	int code = gnutls_x509_privkey_generate(
-		draft->key, GNUTLS_PK_ECDSA, GNUTLS_CURVE_TO_BITS(GNUTLS_ECC_CURVE_SECP256R1), 0);
-	code = code != 0 ? code : set_serial_and_span(draft->certificate, span);
-	code = code != 0 ? code : gnutls_x509_crt_set_key(draft->certificate, draft->key);
-	code = code != 0
-		? code
-		: gnutls_x509_crt_set_dn_by_oid(draft->certificate, GNUTLS_OID_X520_COMMON_NAME, 0,
-			  common_name, (unsigned int)strlen(common_name));
-	code = code != 0 ? code
-			 : gnutls_x509_crt_get_key_id(
-				   draft->certificate, GNUTLS_KEYID_USE_SHA1, id, &id_length);
-	code = code != 0 ? code
-			 : gnutls_x509_crt_set_subject_key_id(draft->certificate, id, id_length);
-	return code;
-}
-
 /** What a certificate may be used for. */
 struct usage {
 	bool is_ca;
@@ -174,21 +153,6 @@ static int write_pair(const struct draft *draft, struct bt_certificate_pair *out
 	return code;
 }
 
-static int add_name(gnutls_x509_crt_t certificate, const char *name)
-{
-	unsigned char address[16];
-	if (inet_pton(AF_INET, name, address) == 1) {
-		return gnutls_x509_crt_set_subject_alt_name(
-			certificate, GNUTLS_SAN_IPADDRESS, address, 4, GNUTLS_FSAN_APPEND);
-	}
-	if (inet_pton(AF_INET6, name, address) == 1) {
-		return gnutls_x509_crt_set_subject_alt_name(
-			certificate, GNUTLS_SAN_IPADDRESS, address, 16, GNUTLS_FSAN_APPEND);
-	}
-	return gnutls_x509_crt_set_subject_alt_name(certificate, GNUTLS_SAN_DNSNAME, name,
-		(unsigned int)strlen(name), GNUTLS_FSAN_APPEND);
-}
-
 /** Inputs of a certificate with a new key. */
 struct plan {
 	const char *common_name;
@@ -213,9 +177,28 @@ static int make_pair(const struct bt_certificate_pair *ca, const struct plan *pl
 	if (result != 0) {
 		return result;
 	}
-	int code = set_common_fields(&draft, plan->common_name, &plan->span);
+	gnutls_x509_crt_t made = draft.certificate;
+	unsigned char id[32];
+	size_t id_length = sizeof(id);
+	int code = gnutls_x509_privkey_generate(
+		draft.key, GNUTLS_PK_ECDSA, GNUTLS_CURVE_TO_BITS(GNUTLS_ECC_CURVE_SECP256R1), 0);
+	code = code != 0 ? code : set_serial_and_span(made, &plan->span);
+	code = code != 0 ? code : gnutls_x509_crt_set_key(made, draft.key);
+	code = code != 0 ? code
+			 : gnutls_x509_crt_set_dn_by_oid(made, GNUTLS_OID_X520_COMMON_NAME, 0,
+				   plan->common_name, (unsigned int)strlen(plan->common_name));
+	code = code != 0 ? code
+			 : gnutls_x509_crt_get_key_id(made, GNUTLS_KEYID_USE_SHA1, id, &id_length);
+	code = code != 0 ? code : gnutls_x509_crt_set_subject_key_id(made, id, id_length);
 	for (uint32_t i = 0; i < plan->name_count && code == 0; i++) {
-		code = add_name(draft.certificate, plan->names[i]);
+		const char *name = plan->names[i];
+		unsigned char address[16];
+		bool is_v4 = inet_pton(AF_INET, name, address) == 1;
+		bool is_ip = is_v4 || inet_pton(AF_INET6, name, address) == 1;
+		code = is_ip ? gnutls_x509_crt_set_subject_alt_name(made, GNUTLS_SAN_IPADDRESS,
+				       address, is_v4 ? 4 : 16, GNUTLS_FSAN_APPEND)
+			     : gnutls_x509_crt_set_subject_alt_name(made, GNUTLS_SAN_DNSNAME, name,
+				       (unsigned int)strlen(name), GNUTLS_FSAN_APPEND);
 	}
 	if (code == 0) {
 		code = ca != NULL ? sign(&draft, &authority, &of_server)
@@ -401,52 +384,11 @@ static void chain_finish(struct chain *chain)
 	}
 }
 
-static int chain_read(
-	struct chain *chain, const struct bt_str *der, uint32_t count, struct berth_error *err)
-{
-	if (count == 0 || count > CHAIN_MAX) {
-		return bt_error_set(
-			err, BERTH_ERR_INVALID, "x509: no certificate, or too many of them");
-	}
-	for (uint32_t i = 0; i < count; i++) {
-		gnutls_datum_t bytes = bt_datum(der[i]);
-		int code = gnutls_x509_crt_init(&chain->items[i]);
-		if (code == 0) {
-			chain->count = i + 1;
-			code = gnutls_x509_crt_import(chain->items[i], &bytes, GNUTLS_X509_FMT_DER);
-		}
-		if (code != 0) {
-			return bt_error_set(err, BERTH_ERR_INVALID,
-				"x509: malformed certificate: %s", gnutls_strerror(code));
-		}
-	}
-	return 0;
-}
-
 static bool is_valid_at(gnutls_x509_crt_t certificate, int64_t now_seconds)
 {
 	int64_t from = (int64_t)gnutls_x509_crt_get_activation_time(certificate);
 	int64_t until = (int64_t)gnutls_x509_crt_get_expiration_time(certificate);
 	return from >= 0 && from <= now_seconds && until >= now_seconds;
-}
-
-static int check_chain(const struct bt_certificate_authorities *authorities, struct chain *chain,
-	struct berth_error *err)
-{
-	unsigned int status = 0;
-	char purpose[] = GNUTLS_KP_TLS_WWW_CLIENT;
-	gnutls_typed_vdata_st data = {
-		.type = GNUTLS_DT_KEY_PURPOSE_OID, .data = (unsigned char *)purpose};
-	/* the caller checks validity times itself, against now_seconds */
-	int code = gnutls_x509_trust_list_verify_crt2(authorities->list, chain->items, chain->count,
-		&data, 1, GNUTLS_VERIFY_DISABLE_TIME_CHECKS, &status, NULL);
-	if (code == 0 && status == 0) {
-		return 0;
-	}
-	return bt_error_set(err, BERTH_ERR_INVALID, "%s",
-		code == 0 && (status & GNUTLS_CERT_PURPOSE_MISMATCH) != 0
-			? "x509: certificate specifies an incompatible key usage"
-			: "x509: certificate signed by unknown authority");
 }
 
 /* Compares without the terminating zero byte, which GnuTLS counts in the size. */
@@ -456,18 +398,6 @@ static bool has_oid(const gnutls_x509_ava_st *part, const char *oid)
 	return length == strlen(oid) && memcmp(part->oid.data, oid, length) == 0;
 }
 
-/*
- * Returns whether the value is a text that is not empty. UTF-8 and the one-byte string types are
- * accepted; other string types are not used in practice.
- */
-static bool is_text(const gnutls_x509_ava_st *part)
-{
-	return part->value.size != 0 &&
-		(part->value_tag == TAG_UTF8 || part->value_tag == TAG_PRINTABLE ||
-			part->value_tag == TAG_IA5) &&
-		memchr(part->value.data, '\0', part->value.size) == NULL;
-}
-
 static struct bt_certificate_subject read_subject(gnutls_x509_dn_t name, struct bt_arena *arena)
 {
 	struct bt_certificate_subject subject = {.common_name = BT_STR(""), .uid = BT_STR("")};
@@ -475,7 +405,14 @@ static struct bt_certificate_subject read_subject(gnutls_x509_dn_t name, struct 
 	gnutls_x509_ava_st part;
 	for (int rdn = 0; gnutls_x509_dn_get_rdn_ava(name, rdn, 0, &part) == 0; rdn++) {
 		for (int i = 0; gnutls_x509_dn_get_rdn_ava(name, rdn, i, &part) == 0; i++) {
-			if (!is_text(&part)) {
+			/*
+			 * UTF-8 and the one-byte string types are accepted; other string types are
+			 * not used in practice.
+			 */
+			if (part.value.size == 0 ||
+				(part.value_tag != TAG_UTF8 && part.value_tag != TAG_PRINTABLE &&
+					part.value_tag != TAG_IA5) ||
+				memchr(part.value.data, '\0', part.value.size) != NULL) {
 				continue;
 			}
 			struct bt_str text = bt_arena_str(arena,
@@ -502,33 +439,55 @@ int bt_certificate_verify_client(const struct bt_certificate_authorities *author
 	struct bt_certificate_subject *out_subject, struct berth_error *err)
 {
 	struct chain read BT_CLEANUP(chain_finish) = {.count = 0};
-	int result = chain_read(&read, chain, count, err);
-	if (result == 0) {
-		result = check_chain(authorities, &read, err);
+	if (count == 0 || count > CHAIN_MAX) {
+		return bt_error_set(
+			err, BERTH_ERR_INVALID, "x509: no certificate, or too many of them");
 	}
-	if (result == 0) {
-		bool is_valid = true;
-		gnutls_x509_crt_t root = NULL;
-		for (unsigned int i = 0; i < read.count; i++) {
-			is_valid = is_valid && is_valid_at(read.items[i], now_seconds);
+	for (uint32_t i = 0; i < count; i++) {
+		gnutls_datum_t bytes = bt_datum(chain[i]);
+		int code = gnutls_x509_crt_init(&read.items[i]);
+		if (code == 0) {
+			read.count = i + 1;
+			code = gnutls_x509_crt_import(read.items[i], &bytes, GNUTLS_X509_FMT_DER);
 		}
-		if (gnutls_x509_trust_list_get_issuer(
-			    authorities->list, read.items[read.count - 1], &root, 0) == 0) {
-			is_valid = is_valid && is_valid_at(root, now_seconds);
-		}
-		result = is_valid ? 0
-				  : bt_error_set(err, BERTH_ERR_INVALID,
-					    "x509: certificate has expired or is not yet valid");
-	}
-	if (result == 0) {
-		gnutls_x509_dn_t name = NULL;
-		int code = gnutls_x509_crt_get_subject(read.items[0], &name);
 		if (code != 0) {
-			return set_tls_error(err, "reading the subject", code);
+			return bt_error_set(err, BERTH_ERR_INVALID,
+				"x509: malformed certificate: %s", gnutls_strerror(code));
 		}
-		*out_subject = read_subject(name, arena);
 	}
-	return result;
+	unsigned int status = 0;
+	char purpose[] = GNUTLS_KP_TLS_WWW_CLIENT;
+	gnutls_typed_vdata_st data = {
+		.type = GNUTLS_DT_KEY_PURPOSE_OID, .data = (unsigned char *)purpose};
+	/* validity times are checked below, against now_seconds */
+	int code = gnutls_x509_trust_list_verify_crt2(authorities->list, read.items, read.count,
+		&data, 1, GNUTLS_VERIFY_DISABLE_TIME_CHECKS, &status, NULL);
+	if (code != 0 || status != 0) {
+		return bt_error_set(err, BERTH_ERR_INVALID, "%s",
+			code == 0 && (status & GNUTLS_CERT_PURPOSE_MISMATCH) != 0
+				? "x509: certificate specifies an incompatible key usage"
+				: "x509: certificate signed by unknown authority");
+	}
+	bool is_valid = true;
+	gnutls_x509_crt_t root = NULL;
+	for (unsigned int i = 0; i < read.count; i++) {
+		is_valid = is_valid && is_valid_at(read.items[i], now_seconds);
+	}
+	if (gnutls_x509_trust_list_get_issuer(
+		    authorities->list, read.items[read.count - 1], &root, 0) == 0) {
+		is_valid = is_valid && is_valid_at(root, now_seconds);
+	}
+	if (!is_valid) {
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"x509: certificate has expired or is not yet valid");
+	}
+	gnutls_x509_dn_t name = NULL;
+	code = gnutls_x509_crt_get_subject(read.items[0], &name);
+	if (code != 0) {
+		return set_tls_error(err, "reading the subject", code);
+	}
+	*out_subject = read_subject(name, arena);
+	return 0;
 }
 
 static void request_finish(gnutls_x509_crq_t *request)

@@ -26,21 +26,16 @@ int bt_write_all(int fd, const char *data, size_t length)
 	return 0;
 }
 
-static int write_in_place(const char *path, struct bt_str content)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC);
-	int number = fd < 0 ? errno : bt_write_all(fd, content.data, content.length);
-	if (fd >= 0 && close(fd) != 0 && number == 0) {
-		number = errno;
-	}
-	return number;
-}
-
 int bt_file_replace(const char *path, unsigned int mode, struct bt_str content)
 {
 	struct stat status;
 	if (stat(path, &status) == 0 && !S_ISREG(status.st_mode)) {
-		return write_in_place(path, content);
+		int fd = open(path, O_WRONLY | O_CLOEXEC);
+		int number = fd < 0 ? errno : bt_write_all(fd, content.data, content.length);
+		if (fd >= 0 && close(fd) != 0 && number == 0) {
+			number = errno;
+		}
+		return number;
 	}
 	struct bt_strbuf beside = {0};
 	bt_strbuf_printf(&beside, "%s.tmp-%ld", path, (long)getpid());

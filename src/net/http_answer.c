@@ -252,13 +252,6 @@ enum bt_http_step bt_http_answer_step(
 	return step;
 }
 
-void bt_http_answer_reset(struct bt_http_answer *answer)
-{
-	struct bt_http_answer fresh = {.head = answer->head};
-	bt_strbuf_reset(&fresh.head);
-	*answer = fresh;
-}
-
 void bt_http_answer_finish(struct bt_http_answer *answer)
 {
 	bt_strbuf_finish_wiped(&answer->head);

@@ -57,8 +57,6 @@ enum bt_http_step {
  */
 enum bt_http_step bt_http_answer_step(
 	struct bt_http_answer *answer, struct bt_str *input, struct bt_str *out_data);
-/** Prepares the parser for the next answer; keeps allocated memory. */
-void bt_http_answer_reset(struct bt_http_answer *answer);
 void bt_http_answer_finish(struct bt_http_answer *answer);
 /**
  * Finds the next value of the header from *at on (start with 0); names compare case-insensitively.

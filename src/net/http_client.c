@@ -245,29 +245,6 @@ static void append_target(
 	bt_strbuf_append_str(out, location);
 }
 
-/*
- * Copies the caller's headers for a redirect, without body headers, and without credentials if the
- * host changes.
- */
-static void copy_headers(
-	struct bt_http_transfer *transfer, struct bt_str headers, bool has_body, bool is_same_host)
-{
-	while (headers.length != 0) {
-		struct bt_str line = bt_str_cut(&headers, '\n');
-		struct bt_str rest = line;
-		struct bt_str name = bt_str_cut(&rest, ':');
-		bool is_secret = bt_str_equal_without_case(name, BT_STR("Authorization")) ||
-			bt_str_equal_without_case(name, BT_STR("Cookie"));
-		bool is_of_body = bt_str_equal_without_case(name, BT_STR("Content-Type")) ||
-			bt_str_equal_without_case(name, BT_STR("Content-Length"));
-		bool is_host = bt_str_equal_without_case(name, BT_STR("Host"));
-		if (!is_host && (is_same_host || !is_secret) && (has_body || !is_of_body)) {
-			bt_strbuf_append_str(&transfer->out, line);
-			bt_strbuf_append_char(&transfer->out, '\n');
-		}
-	}
-}
-
 static void follow_redirect(struct bt_http_transfer *transfer)
 {
 	struct bt_str location = {NULL, 0};
@@ -302,7 +279,25 @@ static void follow_redirect(struct bt_http_transfer *transfer)
 		transfer->method_bytes = method.length;
 		append_head(transfer, method, false, false);
 		transfer->headers_at = (uint32_t)transfer->out.length;
-		copy_headers(transfer, headers, transfer->has_body, is_same_host);
+		/*
+		 * Copies the caller's headers: without body headers if the body is dropped, and
+		 * without credentials if the host changes.
+		 */
+		while (headers.length != 0) {
+			struct bt_str line = bt_str_cut(&headers, '\n');
+			struct bt_str rest = line;
+			struct bt_str name = bt_str_cut(&rest, ':');
+			bool is_secret = bt_str_equal_without_case(name, BT_STR("Authorization")) ||
+				bt_str_equal_without_case(name, BT_STR("Cookie"));
+			bool is_of_body = bt_str_equal_without_case(name, BT_STR("Content-Type")) ||
+				bt_str_equal_without_case(name, BT_STR("Content-Length"));
+			bool is_host = bt_str_equal_without_case(name, BT_STR("Host"));
+			if (!is_host && (is_same_host || !is_secret) &&
+				(transfer->has_body || !is_of_body)) {
+				bt_strbuf_append_str(&transfer->out, line);
+				bt_strbuf_append_char(&transfer->out, '\n');
+			}
+		}
 		bt_strbuf_append_c(&transfer->out, "\r\n");
 		transfer->body_at = (uint32_t)transfer->out.length;
 		if (transfer->has_body) {
@@ -322,8 +317,7 @@ void bt_http_transfer_fail(
 	bt_strbuf_vprintf(&transfer->message, format, arguments);
 	va_end(arguments);
 	transfer->failure = failure;
-	unlink_transfer(transfer);
-	append_transfer(&transfer->client->ended, transfer);
+	bt_http_transfer_complete(transfer);
 	bt_loop_call_at(transfer->client->loop, 0);
 }
 
@@ -335,9 +329,10 @@ void bt_http_transfer_complete(struct bt_http_transfer *transfer)
 
 void bt_http_transfer_requeue(struct bt_http_transfer *transfer)
 {
-	bool is_bodiless = transfer->answer.is_bodiless;
-	bt_http_answer_reset(&transfer->answer);
-	transfer->answer.is_bodiless = is_bodiless;
+	struct bt_http_answer fresh = {
+		.is_bodiless = transfer->answer.is_bodiless, .head = transfer->answer.head};
+	bt_strbuf_reset(&fresh.head);
+	transfer->answer = fresh;
 	transfer->is_redirect = false;
 	unlink_transfer(transfer);
 	struct bt_http_list *list = &transfer->client->queue;

@@ -104,9 +104,11 @@ void bt_http_answer(struct bt_http_exchange *exchange, uint16_t code, struct bt_
 	bt_http_answer_response(exchange, code, response, length > LONG_ANSWER_BYTES);
 }
 
-static void handle_disconnect(void *context)
+static void handle_disconnect(void *context, uint32_t directions)
 {
 	struct bt_http_exchange *exchange = context;
+	(void)directions; /* only the hangup is watched */
+	bt_loop_set_directions(exchange->hangup, 0);
 	exchange->is_disconnected = true;
 	bt_http_exchange_resume(exchange);
 }
@@ -127,8 +129,8 @@ static ssize_t read_stream(void *context, uint64_t position, char *buffer, size_
 		fd = bt_http_socket_of(exchange->handle);
 		if (exchange->hangup == NULL && fd >= 0) {
 			/* if the watch fails, the next write detects the hangup */
-			(void)(bt_loop_add_hangup(exchange->server->loop, fd, handle_disconnect,
-				       exchange, &exchange->hangup, NULL) == 0);
+			(void)(bt_loop_watch_fd(exchange->server->loop, fd, BT_LOOP_HANGUP,
+				       handle_disconnect, exchange, &exchange->hangup, NULL) == 0);
 		}
 		bt_http_exchange_suspend(exchange);
 		return 0;

@@ -214,22 +214,6 @@ static void take_framing(void *context, struct bt_str name, struct bt_str value)
 	}
 }
 
-/*
- * Checks that the body's length is unambiguous. If server and proxy disagreed on the end of the
- * body, bytes of the body could be taken for another client's request (request smuggling).
- */
-static bool has_clear_end(const struct bt_http_exchange *exchange)
-{
-	struct framing framing = {0};
-	bt_http_each_header_prefixed(exchange, BT_STR(""), take_framing, &framing);
-	if (framing.has_blank) {
-		return false; /* libmicrohttpd ignores "Content-Length : 5", a proxy may not */
-	}
-	return framing.coding_count == 0
-		? framing.length_count <= 1
-		: framing.coding_count == 1 && framing.is_chunked && framing.length_count == 0;
-}
-
 static enum MHD_Result on_access(void *context, struct MHD_Connection *handle, const char *url,
 	const char *method, const char *version, const char *data, size_t *length,
 	void **request_context)
@@ -255,7 +239,17 @@ static enum MHD_Result on_access(void *context, struct MHD_Connection *handle, c
 		if (info != NULL && info->header_size > server->limits.header_bytes_max) {
 			return answer_refusal(exchange, MHD_HTTP_REQUEST_HEADER_FIELDS_TOO_LARGE);
 		}
-		if (!has_clear_end(exchange)) {
+		/*
+		 * The body's length must be unambiguous. If server and proxy disagreed on the end
+		 * of the body, bytes of the body could be taken for another client's request
+		 * (request smuggling). libmicrohttpd ignores "Content-Length : 5", a proxy may not.
+		 */
+		struct framing framing = {0};
+		bt_http_each_header_prefixed(exchange, BT_STR(""), take_framing, &framing);
+		bool is_clear = framing.coding_count == 0 ? framing.length_count <= 1
+							  : framing.coding_count == 1 &&
+				framing.is_chunked && framing.length_count == 0;
+		if (framing.has_blank || !is_clear) {
 			return answer_refusal(exchange, MHD_HTTP_BAD_REQUEST);
 		}
 		int64_t announced = 0;

@@ -163,37 +163,17 @@ static int add_suites(const struct bt_tls_options *options, struct bt_strbuf *ou
 	return 0;
 }
 
-static int add_groups(const struct bt_tls_options *options, struct bt_strbuf *out, size_t start,
-	struct berth_error *err)
-{
-	bool found = false;
-	if (options->curve_count == 0) {
-		bt_strbuf_append_c(out, options->cipher_suite_count != 0 ? ":+GROUP-ALL" : "");
-		return 0;
-	}
-	bt_strbuf_append_c(out, ":-GROUP-ALL");
-	for (uint32_t i = 0; i < options->curve_count; i++) {
-		for (size_t k = 0; k < BT_ARRAY_LENGTH(groups); k++) {
-			if (groups[k].id == options->curves[i]) {
-				add_word(out, start, "GROUP-", groups[k].name);
-				found = true;
-			}
-		}
-	}
-	return found ? 0
-		     : bt_error_set(err, BERTH_ERR_INVALID,
-			       "none of the curve preferences is supported");
-}
-
 int bt_tls_priorities(
 	const struct bt_tls_options *options, struct bt_strbuf *out, struct berth_error *err)
 {
 	size_t start = out->length;
 	bool has_old_suites = options->cipher_suite_count == 0;
-	int result = 0;
 	bt_strbuf_append_c(out, options->cipher_suite_count != 0 ? EMPTY_BASE : DEFAULT_BASE);
 	if (options->cipher_suite_count != 0) {
-		result = add_suites(options, out, start, &has_old_suites, err);
+		int result = add_suites(options, out, start, &has_old_suites, err);
+		if (result != 0) {
+			return result;
+		}
 	}
 	enum bt_tls_version min = options->min_version != BT_TLS_VERSION_DEFAULT
 		? options->min_version
@@ -204,19 +184,32 @@ int bt_tls_priorities(
 	for (uint32_t i = BT_TLS_VERSION_13; i >= (uint32_t)min; i--) {
 		add_word(out, start, "VERS-", version_names[i]);
 	}
-	if (result == 0) {
-		result = add_groups(options, out, start, err);
+	bool has_group = options->curve_count == 0;
+	if (!has_group) {
+		bt_strbuf_append_c(out, ":-GROUP-ALL");
+	} else if (options->cipher_suite_count != 0) {
+		bt_strbuf_append_c(out, ":+GROUP-ALL");
 	}
-	if (result == 0) {
-		gnutls_priority_t priorities = NULL;
-		int code = gnutls_priority_init(&priorities, bt_strbuf_c(out) + start, NULL);
-		if (code != 0) {
-			return bt_error_set(err, BERTH_ERR_INVALID,
-				"the TLS options cannot be met: %s", gnutls_strerror(code));
+	for (uint32_t i = 0; i < options->curve_count; i++) {
+		for (size_t k = 0; k < BT_ARRAY_LENGTH(groups); k++) {
+			if (groups[k].id == options->curves[i]) {
+				add_word(out, start, "GROUP-", groups[k].name);
+				has_group = true;
+			}
 		}
-		gnutls_priority_deinit(priorities);
 	}
-	return result;
+	if (!has_group) {
+		return bt_error_set(
+			err, BERTH_ERR_INVALID, "none of the curve preferences is supported");
+	}
+	gnutls_priority_t priorities = NULL;
+	int code = gnutls_priority_init(&priorities, bt_strbuf_c(out) + start, NULL);
+	if (code != 0) {
+		return bt_error_set(err, BERTH_ERR_INVALID, "the TLS options cannot be met: %s",
+			gnutls_strerror(code));
+	}
+	gnutls_priority_deinit(priorities);
+	return 0;
 }
 
 /* Longer names are not valid host names. */

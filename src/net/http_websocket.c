@@ -280,30 +280,6 @@ static void on_room(void *context, uint32_t directions)
 	send_frames(context);
 }
 
-/* Returns false if the connection cannot be watched. */
-static bool watch_websocket(struct bt_http_websocket *websocket)
-{
-	struct bt_http_exchange *exchange = websocket->exchange;
-	struct bt_loop *loop = exchange->server->loop;
-	const union MHD_ConnectionInfo *socket_info =
-		MHD_get_connection_info(exchange->handle, MHD_CONNECTION_INFO_CONNECTION_FD);
-	const union MHD_ConnectionInfo *info =
-		MHD_get_connection_info(exchange->handle, MHD_CONNECTION_INFO_GNUTLS_SESSION);
-	int flags = fcntl(websocket->fd, F_GETFL);
-	if (flags < 0 || fcntl(websocket->fd, F_SETFL, flags | O_NONBLOCK) < 0 ||
-		bt_loop_watch_fd(loop, websocket->fd, BT_LOOP_READABLE, on_event, websocket,
-			&websocket->source, NULL) != 0) {
-		return false;
-	}
-	if (exchange->connection->tls_set == NULL) {
-		return true;
-	}
-	BT_ASSERT(info != NULL && socket_info != NULL);
-	websocket->session = info->tls_session;
-	return bt_loop_watch_fd(loop, socket_info->connect_fd, BT_LOOP_WRITABLE, on_room, websocket,
-		       &websocket->session_source, NULL) == 0;
-}
-
 /* Called by libmicrohttpd after the headers are sent: from now on this file uses the socket. */
 static void on_upgraded(void *context, struct MHD_Connection *connection, void *request_context,
 	const char *extra, size_t extra_length, MHD_socket fd,
@@ -317,7 +293,21 @@ static void on_upgraded(void *context, struct MHD_Connection *connection, void *
 	exchange->websocket = websocket;
 	exchange->suspended = true; /* libmicrohttpd does not run the connection any more */
 	exchange->server->active_count--;
-	if (!watch_websocket(websocket) || !take_input(websocket, extra, extra_length)) {
+	struct bt_loop *loop = exchange->server->loop;
+	int flags = fcntl(fd, F_GETFL);
+	bool is_watched = flags >= 0 && fcntl(fd, F_SETFL, flags | O_NONBLOCK) >= 0 &&
+		bt_loop_watch_fd(loop, fd, BT_LOOP_READABLE, on_event, websocket,
+			&websocket->source, NULL) == 0;
+	if (is_watched && exchange->connection->tls_set != NULL) {
+		const union MHD_ConnectionInfo *info = MHD_get_connection_info(
+			exchange->handle, MHD_CONNECTION_INFO_GNUTLS_SESSION);
+		BT_ASSERT(info != NULL);
+		websocket->session = info->tls_session;
+		is_watched = bt_loop_watch_fd(loop, bt_http_socket_of(exchange->handle),
+				     BT_LOOP_WRITABLE, on_room, websocket,
+				     &websocket->session_source, NULL) == 0;
+	}
+	if (!is_watched || !take_input(websocket, extra, extra_length)) {
 		bt_http_websocket_end(websocket);
 		return;
 	}

@@ -173,13 +173,6 @@ void bt_loop_set_directions(struct bt_loop_source *source, uint32_t directions)
 	(void)epoll_ctl(source->loop->epoll_fd, operation, source->fd, &event);
 }
 
-int bt_loop_add_hangup(struct bt_loop *loop, int fd, void (*gone)(void *context), void *context,
-	struct bt_loop_source **out_source, struct berth_error *err)
-{
-	struct bt_loop_source wanted = {.ready = gone, .context = context};
-	return add_source(loop, fd, (uint32_t)EPOLLRDHUP | EPOLLONESHOT, &wanted, out_source, err);
-}
-
 void bt_loop_remove_fd(struct bt_loop *loop, struct bt_loop_source *source)
 {
 	if (source == NULL) {

@@ -36,9 +36,6 @@ BT_MUST_USE int bt_loop_watch_fd(struct bt_loop *loop, int fd, uint32_t directio
 	struct bt_loop_source **out_source, struct berth_error *err);
 /** Changes the directions of a bt_loop_watch_fd source; 0: `ready` is not called for now. */
 void bt_loop_set_directions(struct bt_loop_source *source, uint32_t directions);
-/** Calls `gone` once when the other end of the socket hangs up, also if unread data is left. */
-BT_MUST_USE int bt_loop_add_hangup(struct bt_loop *loop, int fd, void (*gone)(void *context),
-	void *context, struct bt_loop_source **out_source, struct berth_error *err);
 /** Stops watching. Call it before the fd is closed; allowed within a callback. NULL accepted. */
 void bt_loop_remove_fd(struct bt_loop *loop, struct bt_loop_source *source);
 /**

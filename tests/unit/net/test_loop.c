@@ -86,9 +86,11 @@ START_TEST(test_loop__removal_within_a_turn)
 }
 END_TEST
 
-static void count_gone(void *context)
+static void count_gone(void *context, uint32_t directions)
 {
 	struct probe *probe = context;
+	ck_assert_uint_eq(directions, BT_LOOP_HANGUP);
+	bt_loop_set_directions(probe->mine, 0);
 	probe->count++;
 }
 
@@ -98,8 +100,9 @@ START_TEST(test_loop__hangup)
 	int fds[2];
 	ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
 	ck_assert_int_eq(bt_loop_create(&probe.loop, NULL), 0);
-	ck_assert_int_eq(
-		bt_loop_add_hangup(probe.loop, fds[0], count_gone, &probe, &probe.mine, NULL), 0);
+	ck_assert_int_eq(bt_loop_watch_fd(probe.loop, fds[0], BT_LOOP_HANGUP, count_gone, &probe,
+				 &probe.mine, NULL),
+		0);
 	ck_assert_int_eq(write(fds[1], "x", 1), 1);
 	ck_assert_int_eq(bt_loop_turn(probe.loop, 0, NULL), 0);
 	ck_assert_uint_eq(probe.count, 0);
