@@ -57,28 +57,6 @@ static void remove_nulls(struct bt_json_value *object, const struct bt_json_valu
 	}
 }
 
-/**
- * Decodes the patched object like the result of a patch request: drops unknown fields and sets
- * defaults.
- */
-static int decode(struct bt_call *call, struct bt_json_value *object, struct berth_error *err)
-{
-	struct bt_api_request request = *call->request;
-	struct bt_api_answer answer = {.code = 0};
-	struct bt_call inner = *call;
-	int result = 0;
-	request.field_validation = BT_FIELD_VALIDATION_IGNORE;
-	request.patch_type = BT_PATCH_JSON;
-	inner.request = &request;
-	inner.answer = &answer;
-	if (!bt_call_decode(&inner, object, BT_BODY_PATCHED)) {
-		result = bt_error_set(
-			err, BERTH_ERR_INVALID, "%.*s", BT_STR_ARG(answer.failure.message));
-	}
-	bt_api_answer_finish(&answer);
-	return result;
-}
-
 int bt_mutation_apply(struct bt_call *call, enum bt_cel_mutation mutation,
 	const struct bt_cel_value *made, struct bt_json_value *object, struct berth_error *err)
 {
@@ -100,7 +78,20 @@ int bt_mutation_apply(struct bt_call *call, enum bt_cel_mutation mutation,
 		result = bt_json_patch(call->arena, changed, document, &changed, err);
 	}
 	if (result == 0) {
-		result = decode(call, changed, err);
+		/* Decodes the object like the result of a patch: drops unknown fields, sets
+		 * defaults. */
+		struct bt_api_request request = *call->request;
+		struct bt_api_answer answer = {.code = 0};
+		struct bt_call inner = *call;
+		request.field_validation = BT_FIELD_VALIDATION_IGNORE;
+		request.patch_type = BT_PATCH_JSON;
+		inner.request = &request;
+		inner.answer = &answer;
+		if (!bt_call_decode(&inner, changed, BT_BODY_PATCHED)) {
+			result = bt_error_set(
+				err, BERTH_ERR_INVALID, "%.*s", BT_STR_ARG(answer.failure.message));
+		}
+		bt_api_answer_finish(&answer);
 	}
 	if (result != 0) {
 		return bt_error_wrap(err, result, "error applying patch");

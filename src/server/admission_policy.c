@@ -258,56 +258,46 @@ static struct bt_cel_value evaluate(
 }
 
 /**
- * Denies the request with the code of the reason, or 422 if the reason is unknown. The first denial
- * is the answer.
+ * Applies the binding's actions because a validation failed. The first denial is the answer, with
+ * the code of its reason, or 422 if the reason is unknown.
  */
-static void deny_request(struct evaluation *evaluation, struct bt_str reason, struct bt_str message)
+static void apply_actions(
+	struct evaluation *evaluation, struct bt_str reason, struct bt_str message)
 {
 	static const struct {
 		const char *reason;
 		uint16_t code;
 	} reasons[] = {{"Invalid", 422}, {"Forbidden", 403}, {"Unauthorized", 401},
 		{"RequestEntityTooLarge", 413}};
-	struct bt_call *call = evaluation->request->call;
-	struct bt_failure *failure = &call->answer->failure;
-	size_t found = 0;
-	if (failure->code != 0) {
-		return;
-	}
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(reasons); i++) {
-		found = bt_str_equal_c(reason, reasons[i].reason) ? i : found;
-	}
-	struct bt_str text = bt_arena_printf(call->arena,
-		"%s '%.*s' with binding '%.*s' denied request: %.*s",
-		evaluation->policy->kind == BT_POLICY_MUTATING ? "policy"
-							       : "ValidatingAdmissionPolicy",
-		BT_STR_ARG(evaluation->policy->name),
-		BT_STR_ARG(bt_json_text_at(evaluation->binding, "metadata.name")),
-		BT_STR_ARG(message));
-	(void)bt_fail_forbidden(failure, call->arena, call->write.resource, call->write.name, text);
-	failure->code = reasons[found].code;
-	failure->reason = reasons[found].reason;
-	failure->causes = BT_ARENA_NEW(call->arena, struct bt_failure_cause);
-	failure->causes->message = text;
-	evaluation->denied = true;
-}
-
-static void apply_actions(
-	struct evaluation *evaluation, struct bt_str reason, struct bt_str message)
-{
 	const struct bt_json_value *actions =
 		bt_json_array_at(evaluation->binding, "spec.validationActions");
-	if (evaluation->policy->kind == BT_POLICY_MUTATING ||
-		bt_json_has_text(actions, BT_STR("Deny"))) {
-		deny_request(evaluation, reason, message);
+	struct bt_str policy = evaluation->policy->name;
+	struct bt_str binding = bt_json_text_at(evaluation->binding, "metadata.name");
+	bool is_mutating = evaluation->policy->kind == BT_POLICY_MUTATING;
+	struct bt_call *call = evaluation->request->call;
+	struct bt_failure *failure = &call->answer->failure;
+	if (failure->code == 0 && (is_mutating || bt_json_has_text(actions, BT_STR("Deny")))) {
+		size_t found = 0;
+		for (size_t i = 0; i < BT_ARRAY_LENGTH(reasons); i++) {
+			found = bt_str_equal_c(reason, reasons[i].reason) ? i : found;
+		}
+		struct bt_str text = bt_arena_printf(call->arena,
+			"%s '%.*s' with binding '%.*s' denied request: %.*s",
+			is_mutating ? "policy" : "ValidatingAdmissionPolicy", BT_STR_ARG(policy),
+			BT_STR_ARG(binding), BT_STR_ARG(message));
+		(void)bt_fail_forbidden(
+			failure, call->arena, call->write.resource, call->write.name, text);
+		failure->code = reasons[found].code;
+		failure->reason = reasons[found].reason;
+		failure->causes = BT_ARENA_NEW(call->arena, struct bt_failure_cause);
+		failure->causes->message = text;
+		evaluation->denied = true;
 	}
 	if (bt_json_has_text(actions, BT_STR("Warn"))) {
-		bt_call_warn(evaluation->request->call,
+		bt_call_warn(call,
 			"Validation failed for ValidatingAdmissionPolicy '%.*s' with binding "
 			"'%.*s': %.*s",
-			BT_STR_ARG(evaluation->policy->name),
-			BT_STR_ARG(bt_json_text_at(evaluation->binding, "metadata.name")),
-			BT_STR_ARG(message));
+			BT_STR_ARG(policy), BT_STR_ARG(binding), BT_STR_ARG(message));
 	}
 }
 

@@ -531,34 +531,6 @@ void bt_admission_check_quota(struct bt_admission *admission, const struct bt_js
 	}
 }
 
-/** Returns whether objects of this resource can count against any of the amounts in spec.hard. */
-static bool may_count(const struct bt_api_resource *resource, const struct bt_json_value *hard)
-{
-	bool is_core = resource->group[0] == '\0';
-	bool is_pod = is_core && strcmp(resource->name, "pods") == 0;
-	struct bt_arena arena = {0};
-	struct bt_str count_name = bt_arena_printf(
-		&arena, "count/%.*s", BT_STR_ARG(bt_resource_qualified(resource, &arena)));
-	bool concerns = bt_json_get(hard, count_name) != NULL ||
-		(is_core && bt_json_find(hard, resource->name) != NULL) ||
-		(is_core && strcmp(resource->name, "services") == 0 &&
-			(bt_json_find(hard, "services.nodeports") != NULL ||
-				bt_json_find(hard, "services.loadbalancers") != NULL));
-	bool is_claim = is_core && strcmp(resource->name, "persistentvolumeclaims") == 0;
-
-	/* Every name without the prefix "count/" may be a resource of pods. */
-	for (uint32_t i = 0; i < hard->count && !concerns; i++) {
-		struct bt_str name = hard->members[i].name;
-
-		concerns = (is_pod && !bt_str_has_prefix(name, BT_STR("count/"))) ||
-			(is_claim &&
-				(bt_str_equal_c(name, "requests.storage") ||
-					bt_str_find(name, BT_STR(CLASS_SUFFIX)) >= 0));
-	}
-	bt_arena_finish(&arena);
-	return concerns;
-}
-
 struct bt_json_value *bt_quota_used(struct bt_api *api, struct bt_str namespace_,
 	const struct bt_json_value *quota, struct bt_arena *arena)
 {
@@ -577,12 +549,29 @@ struct bt_json_value *bt_quota_used(struct bt_api *api, struct bt_str namespace_
 		struct usage usage = {.is_pod = false};
 		struct quota_sum *sum;
 
-		if (!resource->namespaced || !may_count(resource, hard) ||
+		if (!resource->namespaced ||
 			bt_resources_of_collection(resources, resource->collection) != resource) {
 			continue;
 		}
 		init_usage(&usage, &admission);
-		add_amounts(arena, total, hard, used_of(&usage, quota, &sum), false);
+		bool may_count = bt_json_get(hard, usage.count_name) != NULL ||
+			(resource->group[0] == '\0' &&
+				bt_json_find(hard, resource->name) != NULL) ||
+			(usage.is_service &&
+				(bt_json_find(hard, "services.nodeports") != NULL ||
+					bt_json_find(hard, "services.loadbalancers") != NULL));
+		/* Every name without the prefix "count/" may be a resource of pods. */
+		for (uint32_t k = 0; k < hard->count && !may_count; k++) {
+			struct bt_str name = hard->members[k].name;
+			may_count =
+				(usage.is_pod && !bt_str_has_prefix(name, BT_STR("count/"))) ||
+				(usage.is_claim &&
+					(bt_str_equal_c(name, "requests.storage") ||
+						bt_str_find(name, BT_STR(CLASS_SUFFIX)) >= 0));
+		}
+		if (may_count) {
+			add_amounts(arena, total, hard, used_of(&usage, quota, &sum), false);
+		}
 	}
 	return total;
 }

@@ -79,22 +79,21 @@ static double parse_double(struct bt_str number)
 	return strtod(buffer, NULL);
 }
 
-static bool is_integer(struct bt_str number)
-{
-	int64_t value;
-	double real = parse_double(number);
-	return bt_json_number_int64(number, &value) || (real == floor(real) && fabs(real) < 0x1p63);
-}
-
 static const char *type_name(const struct bt_json_value *value)
 {
+	double number;
+	int64_t whole;
+	bool is_integer;
 	switch (value->type) {
 	case BT_JSON_NULL:
 		return "null";
 	case BT_JSON_BOOL:
 		return "boolean";
 	case BT_JSON_NUMBER:
-		return is_integer(value->text) ? "integer" : "number";
+		number = parse_double(value->text);
+		is_integer = bt_json_number_int64(value->text, &whole) ||
+			(number == floor(number) && fabs(number) < 0x1p63);
+		return is_integer ? "integer" : "number";
 	case BT_JSON_STRING:
 		return "string";
 	case BT_JSON_ARRAY:
@@ -369,28 +368,6 @@ static struct bt_str field_path(
 	return bt_arena_take_strbuf(checker->errors->arena, &text);
 }
 
-/** Returns the message of a violated rule. */
-static struct bt_str message_of(struct checker *checker, const struct bt_custom_rule *rule,
-	const struct bt_cel_value *values, struct bt_arena *arena)
-{
-	const struct bt_cel_limits limits = {.cost_max = BT_CEL_COST_MAX};
-	struct bt_str given = bt_str_trim(bt_json_text_at(rule->source, "message"), BT_STR_SPACE);
-	if (rule->message != NULL) {
-		struct bt_cel_value text = bt_cel_evaluate(rule->message, values, &limits, arena);
-		if (text.kind == BT_CEL_STRING &&
-			bt_str_trim(text.text, BT_STR_SPACE).length != 0 &&
-			text.text.length <= MESSAGE_BYTES_MAX &&
-			bt_str_find_char(text.text, '\n') < 0) {
-			return bt_arena_str(checker->errors->arena, text.text);
-		}
-	}
-	if (given.length != 0) {
-		return given;
-	}
-	return bt_arena_printf(checker->errors->arena, "failed rule: %.*s",
-		BT_STR_ARG(bt_str_trim(bt_json_text_at(rule->source, "rule"), BT_STR_SPACE)));
-}
-
 static void evaluate_rule(struct checker *checker, const struct bt_path *place,
 	const struct bt_custom_node *node, const struct bt_custom_rule *rule,
 	struct bt_cel_value values[2], bool has_old, struct bt_arena *arena)
@@ -404,6 +381,8 @@ static void evaluate_rule(struct checker *checker, const struct bt_path *place,
 		{"FieldValueDuplicate", BT_FIELD_DUPLICATE},
 	};
 	struct bt_str reason = bt_json_text_at(rule->source, "reason");
+	struct bt_str message = bt_str_trim(bt_json_text_at(rule->source, "message"), BT_STR_SPACE);
+	struct bt_str rule_text = bt_str_trim(bt_json_text_at(rule->source, "rule"), BT_STR_SPACE);
 	struct bt_str path = bt_json_text_at(rule->source, "fieldPath");
 	struct bt_str shown = bt_json_text_at(node->schema, "type");
 	const struct bt_json_value *type_text = bt_json_new_str(checker->errors->arena, shown);
@@ -428,16 +407,24 @@ static void evaluate_rule(struct checker *checker, const struct bt_path *place,
 			"validation rules will be run");
 		checker->is_blocked = true;
 	} else if (bt_cel_is_error(&result)) {
-		struct bt_str message =
-			bt_str_trim(bt_json_text_at(rule->source, "message"), BT_STR_SPACE);
 		add_error(checker, BT_FIELD_INVALID, place, type_text, "%.*s evaluating rule: %.*s",
 			BT_STR_ARG(result.text),
-			BT_STR_ARG(message.length != 0
-					? message
-					: bt_str_trim(bt_json_text_at(rule->source, "rule"),
-						  BT_STR_SPACE)));
+			BT_STR_ARG(message.length != 0 ? message : rule_text));
 	} else if (result.kind == BT_CEL_BOOL && !result.boolean) {
-		struct bt_str message = message_of(checker, rule, values, arena);
+		struct bt_cel_value made = {.kind = BT_CEL_NULL};
+		if (rule->message != NULL) {
+			limits = (struct bt_cel_limits){.cost_max = BT_CEL_COST_MAX};
+			made = bt_cel_evaluate(rule->message, values, &limits, arena);
+		}
+		if (made.kind == BT_CEL_STRING &&
+			bt_str_trim(made.text, BT_STR_SPACE).length != 0 &&
+			made.text.length <= MESSAGE_BYTES_MAX &&
+			bt_str_find_char(made.text, '\n') < 0) {
+			message = bt_arena_str(checker->errors->arena, made.text);
+		} else if (message.length == 0) {
+			message = bt_arena_printf(
+				checker->errors->arena, "failed rule: %.*s", BT_STR_ARG(rule_text));
+		}
 		for (size_t i = 0; i < BT_ARRAY_LENGTH(reasons); i++) {
 			type = bt_str_equal_c(reason, reasons[i].reason) ? reasons[i].type : type;
 		}

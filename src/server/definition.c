@@ -252,35 +252,28 @@ void bt_definition_remove_if_empty(struct bt_api *api, struct bt_str name, struc
 	bt_api_answer_finish(&answer);
 }
 
-/**
- * Returns the resource of the definition's objects. If no version is served any more, serves all
- * versions again, so that the objects can be deleted.
- */
-static const struct bt_api_resource *resource_of(struct bt_call *call, uint32_t collection)
-{
-	struct bt_resources *resources = call->api->resources;
-	const struct bt_api_resource *resource = bt_resources_of_collection(resources, collection);
-	if (resource != NULL || bt_store_count(call->api->options.store, collection) == 0) {
-		return resource;
-	}
-	struct bt_json_value *definition =
-		bt_api_read(call->api, call->api->definitions, call->write.name, call->arena);
-	const struct bt_json_value *versions = bt_json_array_at(definition, "spec.versions");
-	for (uint32_t i = 0; i < versions->count; i++) {
-		bt_json_set_bool(call->arena, versions->elements[i], "served", true);
-	}
-	bt_resources_define(resources, call->write.name, definition);
-	return bt_resources_of_collection(resources, collection);
-}
-
 void bt_definition_delete_objects(struct bt_call *call)
 {
 	struct bt_api *api = call->api;
 	struct bt_store *store = api->options.store;
 	uint32_t collection = bt_store_collection_find(store, call->write.name);
-	const struct bt_api_resource *resource =
-		collection != BT_STORE_NO_COLLECTION ? resource_of(call, collection) : NULL;
+	const struct bt_api_resource *resource = collection != BT_STORE_NO_COLLECTION
+		? bt_resources_of_collection(api->resources, collection)
+		: NULL;
 	struct bt_arena arena = {0};
+	if (resource == NULL && collection != BT_STORE_NO_COLLECTION &&
+		bt_store_count(store, collection) != 0) {
+		/* No version is served any more: serve all again, to delete the objects. */
+		struct bt_json_value *definition =
+			bt_api_read(api, api->definitions, call->write.name, call->arena);
+		const struct bt_json_value *versions =
+			bt_json_array_at(definition, "spec.versions");
+		for (uint32_t i = 0; i < versions->count; i++) {
+			bt_json_set_bool(call->arena, versions->elements[i], "served", true);
+		}
+		bt_resources_define(api->resources, call->write.name, definition);
+		resource = bt_resources_of_collection(api->resources, collection);
+	}
 	if (resource != NULL && (resource->flags & BT_RESOURCE_CUSTOM) != 0) {
 		BT_STORE_EACH (stored, store, collection, BT_STR("")) {
 			struct bt_str key = bt_stored_key(stored);

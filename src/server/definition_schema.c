@@ -273,27 +273,6 @@ static void check_map_keys(struct bt_field_errors *errors, const struct bt_path 
 	bt_text_set_finish(&needed);
 }
 
-static void check_set_items(struct bt_field_errors *errors, const struct bt_path *place,
-	const struct bt_json_value *items)
-{
-	struct bt_str type = bt_json_text_at(items, "type");
-	bool is_list = bt_str_equal_c(type, "array");
-	const char *name = is_list ? "x-kubernetes-list-type" : "x-kubernetes-map-type";
-	const struct bt_json_value *merges = bt_json_find(items, name);
-	if ((is_list && merges != NULL &&
-		    !bt_str_equal_c(bt_json_text_at(items, name), "atomic")) ||
-		(bt_str_equal_c(type, "object") &&
-			!bt_str_equal_c(bt_json_text_at(items, name), "atomic"))) {
-		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(place, name),
-			merges != NULL ? merges : bt_json_new_c(errors->arena, "null"),
-			"must be atomic as item of a list with x-kubernetes-list-type=set");
-	}
-	if (flag(items, "nullable") != NULL) {
-		bt_kinds_error(errors, BT_FIELD_FORBIDDEN, BT_PATH_NAME(place, "nullable"), NULL,
-			"cannot be nullable when x-kubernetes-list-type is set");
-	}
-}
-
 static void check_merging(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *schema)
 {
@@ -320,9 +299,24 @@ static void check_merging(struct bt_field_errors *errors, const struct bt_path *
 		bt_kinds_error(errors, list_type == NULL ? BT_FIELD_REQUIRED : BT_FIELD_INVALID,
 			&at, list_type, "must be map if x-kubernetes-list-map-keys is non-empty");
 	}
-	if (bt_str_equal_c(type, "set")) {
-		check_set_items(
-			errors, BT_PATH_NAME(place, "items"), bt_json_object_at(schema, "items"));
+	if (!bt_str_equal_c(type, "set")) {
+		return;
+	}
+	const struct bt_path items_at = *BT_PATH_NAME(place, "items");
+	const struct bt_json_value *items = bt_json_object_at(schema, "items");
+	struct bt_str item_type = bt_json_text_at(items, "type");
+	bool is_list = bt_str_equal_c(item_type, "array");
+	const char *name = is_list ? "x-kubernetes-list-type" : "x-kubernetes-map-type";
+	const struct bt_json_value *merges = bt_json_find(items, name);
+	if (((is_list && merges != NULL) || bt_str_equal_c(item_type, "object")) &&
+		!bt_str_equal_c(bt_json_text_at(items, name), "atomic")) {
+		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(&items_at, name),
+			merges != NULL ? merges : bt_json_new_c(errors->arena, "null"),
+			"must be atomic as item of a list with x-kubernetes-list-type=set");
+	}
+	if (flag(items, "nullable") != NULL) {
+		bt_kinds_error(errors, BT_FIELD_FORBIDDEN, BT_PATH_NAME(&items_at, "nullable"),
+			NULL, "cannot be nullable when x-kubernetes-list-type is set");
 	}
 }
 

@@ -32,24 +32,6 @@ void bt_front_resume(void *context)
 	call->front->wire->wake(call->exchange);
 }
 
-static bool container_runs(struct connection *connection)
-{
-	const struct bt_api *api = connection->call->front->api;
-	const struct bt_api_request *request = &connection->call->api;
-	struct bt_arena arena = {0};
-	const struct bt_stored *stored =
-		bt_store_find(bt_api_store(api), request->resource->collection,
-			bt_api_key(&arena, request->namespace_, request->name));
-	bool runs = false;
-	if (stored != NULL && !connection->link.end_is_due) {
-		const struct bt_json_value *pod = bt_api_parse_stored(stored, &arena);
-		runs = bt_str_equal(bt_json_text_at(pod, "metadata.uid"), connection->uid) &&
-			bt_pod_container_runs(pod, connection->container);
-	}
-	bt_arena_finish(&arena);
-	return runs;
-}
-
 static int64_t read_connection(void *context, char *buffer, size_t capacity)
 {
 	struct connection *connection = context;
@@ -65,11 +47,26 @@ static int64_t read_connection(void *context, char *buffer, size_t capacity)
 		connection->text_at += (uint32_t)left;
 		return (int64_t)(filled + left);
 	}
-	if (connection->runs_on && container_runs(connection)) {
-		connection->link.is_waiting = true;
-		return BT_HTTP_STREAM_WAIT;
+	if (connection->runs_on) {
+		const struct bt_api *api = connection->call->front->api;
+		const struct bt_api_request *request = &connection->call->api;
+		struct bt_arena arena = {0};
+		const struct bt_stored *stored =
+			bt_store_find(bt_api_store(api), request->resource->collection,
+				bt_api_key(&arena, request->namespace_, request->name));
+		connection->runs_on = stored != NULL && !connection->link.end_is_due;
+		if (connection->runs_on) {
+			const struct bt_json_value *pod = bt_api_parse_stored(stored, &arena);
+			connection->runs_on = bt_str_equal(bt_json_text_at(pod, "metadata.uid"),
+						      connection->uid) &&
+				bt_pod_container_runs(pod, connection->container);
+		}
+		bt_arena_finish(&arena);
+		if (connection->runs_on) {
+			connection->link.is_waiting = true;
+			return BT_HTTP_STREAM_WAIT;
+		}
 	}
-	connection->runs_on = false;
 	if (connection->is_framed && !connection->status_is_sent) {
 		/* kubectl takes the exit code from the Status */
 		struct bt_strbuf status = {0};

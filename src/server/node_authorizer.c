@@ -498,33 +498,6 @@ static const char *restrict_pod(const struct restriction *restriction)
 	return NULL;
 }
 
-static const char *restrict_write(const struct restriction *restriction)
-{
-	const struct bt_call *call = restriction->call;
-	const struct bt_api_resource *resource = call->write.resource;
-	struct bt_str node = restriction->node;
-	bool is_own = bt_str_equal(call->write.name, node);
-	if (resource == call->api->nodes) {
-		return restrict_node(restriction);
-	}
-	if (resource == call->api->pods) {
-		return restrict_pod(restriction);
-	}
-	if (strcmp(resource->name, "leases") == 0 && !is_own) {
-		return "can only access node lease with the same name as the requesting node";
-	}
-	if (strcmp(resource->name, "csinodes") == 0 && !is_own) {
-		return "can only access CSINode with the same name as the requesting node";
-	}
-	if (strcmp(resource->name, "resourceslices") == 0 &&
-		!((restriction->old == NULL || is_on_node(restriction->old, node)) &&
-			(restriction->object == NULL || is_on_node(restriction->object, node)))) {
-		return "can only write a ResourceSlice with the same NodeName as the requesting "
-		       "node";
-	}
-	return NULL;
-}
-
 /** Denies the request unless `refusal` is NULL. Returns whether it is allowed. */
 static bool deny_unless_null(struct bt_call *call, struct bt_str node, const char *refusal)
 {
@@ -536,9 +509,29 @@ static bool deny_unless_null(struct bt_call *call, struct bt_str node, const cha
 bool bt_node_restrict(
 	struct bt_call *call, const struct bt_json_value *old, const struct bt_json_value *object)
 {
-	struct restriction restriction = {call, node_of_user(call->write.user), old, object};
-	return call->api->rbac == NULL || restriction.node.length == 0 ||
-		deny_unless_null(call, restriction.node, restrict_write(&restriction));
+	struct bt_str node = node_of_user(call->write.user);
+	const struct restriction restriction = {call, node, old, object};
+	const struct bt_api_resource *resource = call->write.resource;
+	bool is_own = bt_str_equal(call->write.name, node);
+	const char *refusal = NULL;
+	if (call->api->rbac == NULL || node.length == 0) {
+		return true;
+	}
+	if (resource == call->api->nodes) {
+		refusal = restrict_node(&restriction);
+	} else if (resource == call->api->pods) {
+		refusal = restrict_pod(&restriction);
+	} else if (strcmp(resource->name, "leases") == 0 && !is_own) {
+		refusal = "can only access node lease with the same name as the requesting node";
+	} else if (strcmp(resource->name, "csinodes") == 0 && !is_own) {
+		refusal = "can only access CSINode with the same name as the requesting node";
+	} else if (strcmp(resource->name, "resourceslices") == 0 &&
+		((old != NULL && !is_on_node(old, node)) ||
+			(object != NULL && !is_on_node(object, node)))) {
+		refusal = "can only write a ResourceSlice with the same NodeName as the requesting "
+			  "node";
+	}
+	return deny_unless_null(call, node, refusal);
 }
 
 bool bt_node_restrict_token(struct bt_call *call, const struct bt_json_value *reference)

@@ -729,24 +729,6 @@ enum {
 	QUERY_TYPE = 6,
 };
 
-static void encode_parameter(const char *name, struct bt_strbuf *out)
-{
-	static const uint32_t shells[] = {
-		OPERATION_PARAMETERS, ITEM_PARAMETER, PARAMETER_NON_BODY, NON_BODY_QUERY};
-	size_t opened[BT_ARRAY_LENGTH(shells)];
-	size_t count = BT_ARRAY_LENGTH(shells);
-
-	for (size_t i = 0; i < count; i++) {
-		opened[i] = bt_wire_open(out, shells[i]);
-	}
-	bt_wire_write_bytes(out, QUERY_IN, BT_STR("query"));
-	bt_wire_write_bytes(out, QUERY_NAME, bt_str_from(name));
-	bt_wire_write_bytes(out, QUERY_TYPE, BT_STR("string"));
-	while (count > 0) {
-		bt_wire_close(out, opened[--count]);
-	}
-}
-
 /**
  * Encodes the path of the resource, and only the patch operation of this path. Old clients read
  * whether patch has the parameter dryRun.
@@ -759,7 +741,20 @@ static void encode_patch(struct bt_arena *arena, const struct target *target, st
 	size_t item = bt_wire_open(out, NAMED_VALUE);
 	size_t operation = bt_wire_open(out, PATH_ITEM_PATCH);
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(write_options); i++) {
-		encode_parameter(write_options[i], out);
+		static const uint32_t shells[] = {
+			OPERATION_PARAMETERS, ITEM_PARAMETER, PARAMETER_NON_BODY, NON_BODY_QUERY};
+		size_t opened[BT_ARRAY_LENGTH(shells)];
+		size_t count = BT_ARRAY_LENGTH(shells);
+
+		for (size_t k = 0; k < count; k++) {
+			opened[k] = bt_wire_open(out, shells[k]);
+		}
+		bt_wire_write_bytes(out, QUERY_IN, BT_STR("query"));
+		bt_wire_write_bytes(out, QUERY_NAME, bt_str_from(write_options[i]));
+		bt_wire_write_bytes(out, QUERY_TYPE, BT_STR("string"));
+		while (count > 0) {
+			bt_wire_close(out, opened[--count]);
+		}
 	}
 	bt_wire_write_bytes(out, OPERATION_RESPONSES, BT_STR(""));
 	size_t extension = bt_wire_open(out, OPERATION_EXTENSION);

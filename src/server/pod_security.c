@@ -112,37 +112,6 @@ static void append_sorted(struct scan *scan, bool quoted)
 	append_list(&scan->detail, scan->values, quoted);
 }
 
-static void append_bad(struct scan *scan, enum scope scope)
-{
-	uint32_t count = scan->bad->count;
-	bt_strbuf_append_c(&scan->detail, scan->pod_is_bad ? "pod" : "");
-	if (count != 0) {
-		bt_strbuf_printf(&scan->detail, "%s%s%s ",
-			!scan->pod_is_bad                    ? ""
-				: scope == POD_OR_CONTAINERS ? " or "
-							     : " and ",
-			scope == VOLUMES ? "volume" : "container", count > 1 ? "s" : "");
-		append_list(&scan->detail, scan->bad, true);
-	}
-}
-
-static void append_selinux(struct scan *scan)
-{
-	uint32_t type_count = scan->values->count;
-	if (type_count != 0) {
-		bt_strbuf_append_c(&scan->detail, type_count > 1 ? "types " : "type ");
-		append_sorted(scan, true);
-	}
-	if (scan->sets_user) {
-		bt_strbuf_printf(
-			&scan->detail, "%suser may not be set", type_count != 0 ? "; " : "");
-	}
-	if (scan->sets_role) {
-		bt_strbuf_printf(&scan->detail, "%srole may not be set",
-			type_count != 0 || scan->sets_user ? "; " : "");
-	}
-}
-
 static void append_sentence(struct scan *scan, enum scope scope, const char *sentence)
 {
 	struct bt_str rest = bt_str_from(sentence);
@@ -150,7 +119,17 @@ static void append_sentence(struct scan *scan, enum scope scope, const char *sen
 		bt_strbuf_append_str(&scan->detail, bt_str_cut(&rest, '{'));
 		struct bt_str word = bt_str_cut(&rest, '}');
 		if (bt_str_equal_c(word, "bad")) {
-			append_bad(scan, scope);
+			uint32_t count = scan->bad->count;
+			bt_strbuf_append_c(&scan->detail, scan->pod_is_bad ? "pod" : "");
+			if (count != 0) {
+				bt_strbuf_printf(&scan->detail, "%s%s%s ",
+					!scan->pod_is_bad                    ? ""
+						: scope == POD_OR_CONTAINERS ? " or "
+									     : " and ",
+					scope == VOLUMES ? "volume" : "container",
+					count > 1 ? "s" : "");
+				append_list(&scan->detail, scan->bad, true);
+			}
 		} else if (bt_str_equal_c(word, "s")) {
 			bt_strbuf_append_c(&scan->detail, scan->bad->count > 1 ? "" : "s");
 		} else if (bt_str_equal_c(word, "path")) {
@@ -160,7 +139,20 @@ static void append_sentence(struct scan *scan, enum scope scope, const char *sen
 		} else if (bt_str_equal_c(word, "names")) {
 			append_list(&scan->detail, scan->values, false);
 		} else if (bt_str_equal_c(word, "selinux")) {
-			append_selinux(scan);
+			uint32_t type_count = scan->values->count;
+			if (type_count != 0) {
+				bt_strbuf_append_c(
+					&scan->detail, type_count > 1 ? "types " : "type ");
+				append_sorted(scan, true);
+			}
+			if (scan->sets_user) {
+				bt_strbuf_printf(&scan->detail, "%suser may not be set",
+					type_count != 0 ? "; " : "");
+			}
+			if (scan->sets_role) {
+				bt_strbuf_printf(&scan->detail, "%srole may not be set",
+					type_count != 0 || scan->sets_user ? "; " : "");
+			}
 		} else if (word.length != 0) { /* values, numbers */
 			append_sorted(scan, bt_str_equal_c(word, "values"));
 		}

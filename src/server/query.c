@@ -151,22 +151,6 @@ bool bt_query_write_options(const struct bt_query *query, const char *kind, stru
 	return accept(&errors, kind, out_failure);
 }
 
-static void set_propagation(
-	struct bt_str text, struct bt_field_errors *errors, struct bt_api_request *out)
-{
-	if (bt_str_equal_c(text, "Background")) {
-		out->propagation = BT_PROPAGATION_BACKGROUND;
-	} else if (bt_str_equal_c(text, "Foreground")) {
-		out->propagation = BT_PROPAGATION_FOREGROUND;
-	} else if (bt_str_equal_c(text, "Orphan")) {
-		out->propagation = BT_PROPAGATION_ORPHAN;
-	} else if (text.length != 0) {
-		bt_field_errors_add(errors, BT_FIELD_NOT_SUPPORTED, BT_STR("propagationPolicy"),
-			bt_json_new_str(errors->arena, text),
-			"\"Foreground\", \"Background\", \"Orphan\", \"nil\"");
-	}
-}
-
 /*
  * Returns the member, or NULL if it is absent or null. Clears *is_valid if the member has another
  * type.
@@ -185,6 +169,11 @@ static const struct bt_json_value *find_member(const struct bt_json_value *objec
 bool bt_delete_options_read(const struct bt_json_value *body, struct bt_arena *arena,
 	struct bt_api_request *out, struct bt_failure *out_failure)
 {
+	static const char *const propagations[] = {
+		[BT_PROPAGATION_BACKGROUND] = "Background",
+		[BT_PROPAGATION_FOREGROUND] = "Foreground",
+		[BT_PROPAGATION_ORPHAN] = "Orphan",
+	};
 	struct bt_field_errors errors = {.arena = arena};
 	bool is_valid = true;
 	const struct bt_json_value *grace =
@@ -223,7 +212,16 @@ bool bt_delete_options_read(const struct bt_json_value *body, struct bt_arena *a
 	if (dry_run != NULL) {
 		out->dry_run = dry_run_of(dry_run, &errors);
 	}
-	set_propagation(policy != NULL ? policy->text : BT_STR(""), &errors, out);
+	bool is_known = policy == NULL || policy->text.length == 0;
+	for (int i = BT_PROPAGATION_BACKGROUND; i <= BT_PROPAGATION_ORPHAN && !is_known; i++) {
+		is_known = bt_str_equal_c(policy->text, propagations[i]);
+		out->propagation = is_known ? (enum bt_propagation)i : out->propagation;
+	}
+	if (!is_known) {
+		bt_field_errors_add(&errors, BT_FIELD_NOT_SUPPORTED, BT_STR("propagationPolicy"),
+			bt_json_new_str(arena, policy->text),
+			"\"Foreground\", \"Background\", \"Orphan\", \"nil\"");
+	}
 	if (orphan != NULL && policy != NULL) {
 		bt_field_errors_add(&errors, BT_FIELD_INVALID, BT_STR("propagationPolicy"), NULL,
 			"orphanDependents and deletionPropagation cannot be both set");

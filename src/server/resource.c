@@ -200,20 +200,9 @@ static int compare_rows(const void *left, const void *right)
 	const struct bt_api_resource *b = *(const struct bt_api_resource *const *)right;
 	struct version_rank ra = rank_of(a->version);
 	struct version_rank rb = rank_of(b->version);
-	int order = strcmp(a->group, b->group);
-	if (order == 0) {
-		order = rb.stability - ra.stability;
-	}
-	if (order == 0) {
-		order = (ra.major < rb.major) - (ra.major > rb.major);
-	}
-	if (order == 0) {
-		order = (ra.minor < rb.minor) - (ra.minor > rb.minor);
-	}
-	if (order == 0) {
-		order = strcmp(a->version, b->version);
-	}
-	return order != 0 ? order : strcmp(a->name, b->name);
+	return BT_ORDER_BY(strcmp(a->group, b->group), rb.stability - ra.stability,
+		BT_ORDER(rb.major, ra.major), BT_ORDER(rb.minor, ra.minor),
+		strcmp(a->version, b->version), strcmp(a->name, b->name));
 }
 
 void bt_resources_sort(struct bt_resources *resources)

@@ -82,23 +82,6 @@ struct bt_json_value *bt_user_info(const struct bt_user *user, struct bt_arena *
 	return info;
 }
 
-static struct bt_json_value *review_token(struct bt_call *call, const struct bt_json_value *object)
-{
-	struct bt_arena *arena = call->arena;
-	struct bt_json_value *audiences;
-	struct bt_user user;
-	const char *problem;
-	bool is_good = bt_api_authenticate_token(call->api, bt_json_text_at(object, "spec.token"),
-		bt_json_array_at(object, "spec.audiences"), arena, &user, &audiences, &problem);
-	if (is_good) {
-		return bt_json_put(arena, NULL, "{authenticated: true, user: %v, audiences: %v}",
-			bt_user_info(&user, arena), audiences);
-	}
-	return bt_json_put(arena, NULL, "{authenticated: false, error: %s}",
-		problem[0] != '\0' ? bt_arena_printf(arena, "[invalid bearer token, %s]", problem)
-				   : BT_STR("invalid bearer token"));
-}
-
 void bt_call_review(struct bt_call *call)
 {
 	struct bt_arena *arena = call->arena;
@@ -113,7 +96,21 @@ void bt_call_review(struct bt_call *call)
 		status = bt_json_put(
 			arena, NULL, "{userInfo: %v}", bt_user_info(call->write.user, arena));
 	} else if (bt_str_equal_c(kind, "TokenReview")) {
-		status = review_token(call, object);
+		struct bt_json_value *audiences;
+		struct bt_user user;
+		const char *problem;
+		if (bt_api_authenticate_token(call->api, bt_json_text_at(object, "spec.token"),
+			    bt_json_array_at(object, "spec.audiences"), arena, &user, &audiences,
+			    &problem)) {
+			status = bt_json_put(arena, NULL,
+				"{authenticated: true, user: %v, audiences: %v}",
+				bt_user_info(&user, arena), audiences);
+		} else {
+			status = bt_json_put(arena, NULL, "{authenticated: false, error: %s}",
+				problem[0] != '\0' ? bt_arena_printf(arena,
+							     "[invalid bearer token, %s]", problem)
+						   : BT_STR("invalid bearer token"));
+		}
 	} else if (bt_str_equal_c(kind, "SelfSubjectRulesReview")) {
 		struct bt_str namespace_ = bt_json_text_at(object, "spec.namespace");
 		struct bt_json_value *resource_rules;

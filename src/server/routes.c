@@ -195,20 +195,6 @@ static enum bt_route_kind parse_version(const struct bt_resources *resources,
 		: parse_resource(resources, segments, at + 1, out);
 }
 
-static enum bt_route_kind parse_groups(
-	const struct bt_resources *resources, const struct segments *segments, struct bt_route *out)
-{
-	struct bt_str any = {NULL, 0};
-	if (segments->count == 1) {
-		return BT_ROUTE_GROUPS;
-	}
-	out->group = segments->items[1];
-	if (!version_is_served(resources, out->group, any) || out->group.length == 0) {
-		return BT_ROUTE_UNKNOWN;
-	}
-	return segments->count == 2 ? BT_ROUTE_GROUP : parse_version(resources, segments, 2, out);
-}
-
 static enum bt_route_kind parse_other(
 	const struct segments *segments, struct bt_str path, struct bt_route *out)
 {
@@ -278,8 +264,16 @@ void bt_route_parse(const struct bt_resources *resources, struct bt_str path,
 		out_route->kind = segments.count == 1
 			? BT_ROUTE_CORE
 			: parse_version(resources, &segments, 1, out_route);
+	} else if (segment_is(&segments, 0, "apis") && segments.count == 1) {
+		out_route->kind = BT_ROUTE_GROUPS;
 	} else if (segment_is(&segments, 0, "apis")) {
-		out_route->kind = parse_groups(resources, &segments, out_route);
+		struct bt_str any = {NULL, 0};
+		struct bt_str group = segments.items[1];
+		out_route->group = group;
+		out_route->kind = group.length == 0 || !version_is_served(resources, group, any)
+			? BT_ROUTE_UNKNOWN
+			: segments.count == 2 ? BT_ROUTE_GROUP
+					      : parse_version(resources, &segments, 2, out_route);
 	} else {
 		out_route->kind = parse_other(&segments, path, out_route);
 	}

@@ -193,10 +193,9 @@ struct bt_check {
 void bt_kinds_enter_volume(
 	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *spec);
 /**
- * Called before the parts of a pod spec or of a device claim are validated. The functions collect
- * in `check` the names that the rules of these parts look up.
+ * Called before the parts of a device claim are validated. Collects in `check` the names that the
+ * rules of these parts look up.
  */
-void bt_kinds_enter_pod_spec(struct bt_check *check, const struct bt_json_value *spec);
 void bt_kinds_enter_device_claim(struct bt_check *check, const struct bt_json_value *devices);
 
 /**

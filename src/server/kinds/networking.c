@@ -365,39 +365,13 @@ static void prepare_update(
 	set_addresses(write, spec);
 }
 
-/**
- * Checks a node port that the client chose: range, and not used by another service. used: see
- * count_other_node_ports; not read if the type is ClusterIP.
- */
-static void check_node_port(struct bt_check *check, const struct bt_path *place,
-	const struct bt_json_value *spec, const struct bt_json_value *port, const uint32_t *used)
-{
-	const struct bt_json_value *value = bt_json_find(port, "nodePort");
-	int64_t number = bt_json_int64_at(port, "nodePort", 0);
-	if (number == 0 || check->write->restoring) {
-		return;
-	}
-	if (has_type(spec, "ClusterIP")) {
-		bt_kinds_error(check->errors, BT_FIELD_FORBIDDEN, place, NULL,
-			"may not be used when `type` is 'ClusterIP'");
-	} else if (!is_node_port(number)) {
-		bt_kinds_error(check->errors, BT_FIELD_INVALID, place, value,
-			"provided port is not in the valid range. The range of valid ports is "
-			"%d-%d",
-			NODE_PORT_FIRST, NODE_PORT_FIRST + NODE_PORT_COUNT - 1);
-	} else if (used[number - NODE_PORT_FIRST] != 0) {
-		bt_kinds_error(check->errors, BT_FIELD_INVALID, place, value,
-			"provided port is already allocated");
-	}
-}
-
 void bt_rule_service_ports(
 	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *spec)
 {
 	struct bt_field_errors *errors = check->errors;
 	const struct bt_json_value *ports = bt_json_array_at(spec, "ports");
 	const struct bt_path *list = BT_PATH_NAME(place, "ports");
-	uint32_t used[NODE_PORT_COUNT];
+	uint32_t used[NODE_PORT_COUNT]; /* not read if the type is ClusterIP */
 	if (!has_type(spec, "ClusterIP")) {
 		count_other_node_ports(check->write, used);
 	}
@@ -407,7 +381,22 @@ void bt_rule_service_ports(
 		const struct bt_json_value *node_port = bt_json_find(port, "nodePort");
 		struct bt_str protocol = bt_kinds_text(port, "protocol");
 		const struct bt_path at = *BT_PATH_INDEX(list, i);
-		check_node_port(check, BT_PATH_NAME(&at, "nodePort"), spec, port, used);
+		const struct bt_path node_at = *BT_PATH_NAME(&at, "nodePort");
+		int64_t number = bt_json_int64_at(port, "nodePort", 0);
+		if (number == 0 || check->write->restoring) {
+			/* The client chose no port, or chose it in another cluster. */
+		} else if (has_type(spec, "ClusterIP")) {
+			bt_kinds_error(errors, BT_FIELD_FORBIDDEN, &node_at, NULL,
+				"may not be used when `type` is 'ClusterIP'");
+		} else if (!is_node_port(number)) {
+			bt_kinds_error(errors, BT_FIELD_INVALID, &node_at, node_port,
+				"provided port is not in the valid range. The range of valid ports "
+				"is %d-%d",
+				NODE_PORT_FIRST, NODE_PORT_FIRST + NODE_PORT_COUNT - 1);
+		} else if (used[number - NODE_PORT_FIRST] != 0) {
+			bt_kinds_error(errors, BT_FIELD_INVALID, &node_at, node_port,
+				"provided port is already allocated");
+		}
 		if (!bt_text_set_add(&numbers,
 			    bt_arena_printf(errors->arena, "%.*s %lld", BT_STR_ARG(protocol),
 				    (long long)bt_json_int64_at(port, "port", 0)))) {
@@ -424,8 +413,7 @@ void bt_rule_service_ports(
 			!bt_text_set_add(&numbers,
 				bt_arena_printf(errors->arena, "node %.*s %.*s",
 					BT_STR_ARG(protocol), BT_STR_ARG(node_port->text)))) {
-			bt_kinds_error(errors, BT_FIELD_DUPLICATE, BT_PATH_NAME(&at, "nodePort"),
-				node_port, "%s", "");
+			bt_kinds_error(errors, BT_FIELD_DUPLICATE, &node_at, node_port, "%s", "");
 		}
 	}
 	bt_text_set_finish(&numbers);

@@ -5,31 +5,23 @@
 
 /* Defaults of pods and pod templates. Spec: 14b section 3.1. */
 
-/**
- * Returns the default of imagePullPolicy. If the image has a tag, the tag decides, even if a digest
- * follows.
- */
-static const char *pull_policy(struct bt_str image)
-{
-	int64_t at = bt_str_find_char(image, '@');
-	struct bt_str name = at >= 0 ? bt_str_sub(image, 0, (uint32_t)at) : image;
-	int64_t slash = bt_str_find_last_char(name, '/');
-	int64_t colon = bt_str_find_last_char(name, ':');
-	if (colon > slash) {
-		struct bt_str tag = bt_str_sub(name, (uint32_t)colon + 1, name.length);
-		return bt_str_equal_c(tag, "latest") ? "Always" : "IfNotPresent";
-	}
-	return at >= 0 || image.length == 0 ? "IfNotPresent" : "Always";
-}
-
 static void default_container(struct bt_arena *arena, struct bt_json_value *container,
 	bool is_template, bool host_network)
 {
 	struct bt_json_value *resources = bt_json_ensure_object(arena, container, "resources");
 	struct bt_json_value *limits = bt_kinds_object(resources, "limits");
 	const struct bt_json_value *ports = bt_json_array_at(container, "ports");
-	bt_kinds_default_c(arena, container, "imagePullPolicy",
-		pull_policy(bt_kinds_text(container, "image")));
+	/* If the image has a tag, the tag decides on the policy, even if a digest follows. */
+	struct bt_str image = bt_kinds_text(container, "image");
+	int64_t at = bt_str_find_char(image, '@');
+	struct bt_str name = at >= 0 ? bt_str_sub(image, 0, (uint32_t)at) : image;
+	int64_t colon = bt_str_find_last_char(name, ':');
+	bool always = at < 0 && image.length != 0;
+	if (colon > bt_str_find_last_char(name, '/')) {
+		always = bt_str_equal_c(
+			bt_str_sub(name, (uint32_t)colon + 1, name.length), "latest");
+	}
+	bt_kinds_default_c(arena, container, "imagePullPolicy", always ? "Always" : "IfNotPresent");
 	bt_kinds_round_quantities(arena, limits);
 	bt_kinds_round_quantities(arena, bt_kinds_object(resources, "requests"));
 	/* Requests default to limits only in pods: a template stays as written. */

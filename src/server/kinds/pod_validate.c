@@ -28,13 +28,6 @@ void bt_rule_pod_affinity_keys(
 
 /** --- containers --- */
 
-void bt_kinds_enter_pod_spec(struct bt_check *check, const struct bt_json_value *spec)
-{
-	bt_kinds_collect_names(&check->volumes, bt_json_array_at(spec, "volumes"), "name");
-	bt_kinds_collect_names(&check->claims, bt_json_array_at(spec, "resourceClaims"), "name");
-	check->host_network = bt_json_bool_at(spec, "hostNetwork", false);
-}
-
 /** --- resources --- */
 
 static bool is_too_long(const struct bt_json_value *list)

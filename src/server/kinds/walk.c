@@ -218,7 +218,11 @@ static void walk(struct bt_check *check, const struct bt_path *place,
 	bool is_node = is_named(message->name, "NodeSpec"); /* upstream prints wrong taint paths */
 	bool is_volume = is_named(message->name, "Volume");
 	if (is_named(message->name, "PodSpec")) {
-		bt_kinds_enter_pod_spec(check, object);
+		bt_kinds_collect_names(
+			&check->volumes, bt_json_array_at(object, "volumes"), "name");
+		bt_kinds_collect_names(
+			&check->claims, bt_json_array_at(object, "resourceClaims"), "name");
+		check->host_network = bt_json_bool_at(object, "hostNetwork", false);
 	} else if (is_named(message->name, "PersistentVolumeSpec")) {
 		bt_kinds_enter_volume(check, place, object);
 	} else if (is_named(message->name, "DeviceClaim")) {

@@ -22,34 +22,6 @@ void bt_kinds_check_template_labels(struct bt_field_errors *errors, const struct
 	}
 }
 
-/*
- * Adds the StatefulSet's claim templates to the pod template as volumes, replacing volumes of the
- * same name.
- */
-static struct bt_json_value *with_claims(struct bt_arena *arena,
-	const struct bt_json_value *template_, const struct bt_json_value *claims)
-{
-	struct bt_json_value *copy = bt_json_clone(arena, template_, false);
-	struct bt_json_value *spec = bt_json_ensure_object(arena, copy, "spec");
-	const struct bt_json_value *given = bt_json_array_at(spec, "volumes");
-	struct bt_json_value *volumes = bt_json_new(arena, BT_JSON_ARRAY);
-	struct bt_text_set names = {0};
-	for (uint32_t i = 0; i < claims->count; i++) {
-		struct bt_str name = bt_json_text_at(claims->elements[i], "metadata.name");
-		bt_json_put(arena, volumes, "[{name: %s, persistentVolumeClaim: {claimName: %s}}]",
-			name, name);
-		(void)bt_text_set_add(&names, name);
-	}
-	for (uint32_t i = 0; i < given->count; i++) {
-		if (!bt_text_set_has(&names, bt_kinds_text(given->elements[i], "name"))) {
-			bt_json_append(arena, volumes, given->elements[i]);
-		}
-	}
-	bt_text_set_finish(&names);
-	bt_json_set_value(arena, spec, "volumes", volumes);
-	return copy;
-}
-
 const struct bt_json_value *bt_kinds_enter_template(struct bt_check *check,
 	const struct bt_path *place, const struct bt_schema_message *message,
 	const struct bt_json_value *spec)
@@ -78,9 +50,30 @@ const struct bt_json_value *bt_kinds_enter_template(struct bt_check *check,
 		bt_kinds_check_template_labels(
 			check->errors, BT_PATH_NAME(place, "template"), spec, selector);
 	}
-	return template_ != NULL && claims->count != 0
-		? with_claims(check->errors->arena, template_, claims)
-		: template_;
+	if (template_ == NULL || claims->count == 0) {
+		return template_;
+	}
+	/* The claim templates of a StatefulSet replace volumes of the same name. */
+	struct bt_arena *arena = check->errors->arena;
+	struct bt_json_value *copy = bt_json_clone(arena, template_, false);
+	struct bt_json_value *pod_spec = bt_json_ensure_object(arena, copy, "spec");
+	const struct bt_json_value *given = bt_json_array_at(pod_spec, "volumes");
+	struct bt_json_value *volumes = bt_json_new(arena, BT_JSON_ARRAY);
+	struct bt_text_set names = {0};
+	for (uint32_t i = 0; i < claims->count; i++) {
+		struct bt_str name = bt_json_text_at(claims->elements[i], "metadata.name");
+		bt_json_put(arena, volumes, "[{name: %s, persistentVolumeClaim: {claimName: %s}}]",
+			name, name);
+		(void)bt_text_set_add(&names, name);
+	}
+	for (uint32_t i = 0; i < given->count; i++) {
+		if (!bt_text_set_has(&names, bt_kinds_text(given->elements[i], "name"))) {
+			bt_json_append(arena, volumes, given->elements[i]);
+		}
+	}
+	bt_text_set_finish(&names);
+	bt_json_set_value(arena, pod_spec, "volumes", volumes);
+	return copy;
 }
 
 /** Deployments, ReplicaSets and CronJobs. */
