@@ -126,11 +126,6 @@ static void append_head(
 	bt_strbuf_finish_wiped(&address);
 }
 
-static bool is_header(const char *name, const char *wanted)
-{
-	return bt_str_equal_without_case(bt_str_from(name), bt_str_from(wanted));
-}
-
 /*
  * Appends the request with the caller's headers; the transfer fails if a header has forbidden
  * bytes.
@@ -144,9 +139,10 @@ static void append_request(
 	size_t header_bytes = HEAD_BYTES + transfer->url_text.length;
 	for (uint32_t i = 0; i < request->header_count; i++) {
 		const struct bt_http_header *header = &request->headers[i];
-		has_host = has_host || is_header(header->name, "Host");
-		has_user = has_user || is_header(header->name, "Authorization");
-		header_bytes += strlen(header->name) + header->value.length + sizeof(": \r\n");
+		struct bt_str name = bt_str_from(header->name);
+		has_host |= bt_str_equal_without_case(name, BT_STR("Host"));
+		has_user |= bt_str_equal_without_case(name, BT_STR("Authorization"));
+		header_bytes += name.length + header->value.length + sizeof(": \r\n");
 		if (!is_safe(header->value, true)) {
 			bt_http_transfer_fail(transfer, BT_HTTP_FAILURE_OTHER,
 				"net/http: invalid header field value for \"%s\"", header->name);

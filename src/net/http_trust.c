@@ -246,15 +246,6 @@ static struct bt_str host_of(const struct bt_http_client_connection *connection,
 						      : bt_strbuf_str(&connection->host);
 }
 
-static bool is_address(struct bt_str host)
-{
-	struct bt_http_addresses addresses = {0};
-	bool found = !bt_str_equal_without_case(host, BT_STR("localhost")) &&
-		bt_http_lookup_literal(host, &addresses);
-	bt_vec_finish(&addresses.list);
-	return found;
-}
-
 static struct bt_http_ticket *find_ticket(const struct bt_http_client_connection *connection)
 {
 	struct bt_strbuf host = {0};
@@ -294,7 +285,11 @@ bool bt_http_trust_begin(struct bt_http_client_connection *connection, uint32_t 
 	(void)gnutls_priority_set(session, trust->priorities);
 	(void)gnutls_credentials_set(session, GNUTLS_CRD_CERTIFICATE, trust->credentials);
 	(void)gnutls_alpn_set_protocols(session, &protocol, 1, 0);
-	if (!is_address(host)) {
+	struct bt_http_addresses addresses = {0};
+	bool is_address = !bt_str_equal_without_case(host, BT_STR("localhost")) &&
+		bt_http_lookup_literal(host, &addresses);
+	bt_vec_finish(&addresses.list);
+	if (!is_address) {
 		(void)gnutls_server_name_set(session, GNUTLS_NAME_DNS, host.data, host.length);
 	}
 	const struct bt_http_ticket *ticket = level == 1 ? find_ticket(connection) : NULL;

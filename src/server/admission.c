@@ -158,34 +158,6 @@ static void check_bound(struct limit_errors *errors, const char *type,
 	}
 }
 
-static void check_ratio(struct limit_errors *errors, const char *type,
-	const struct bt_json_member *ratio, const struct bt_json_value *requests,
-	const struct bt_json_value *limits)
-{
-	struct bt_quantity most;
-	struct bt_quantity request;
-	struct bt_quantity limit;
-	if (!bt_kinds_quantity(ratio->value, errors->arena, &most)) {
-		return;
-	}
-	if (!bt_kinds_quantity(bt_json_get(requests, ratio->name), errors->arena, &request) ||
-		!bt_kinds_quantity(bt_json_get(limits, ratio->name), errors->arena, &limit) ||
-		bt_quantity_is_zero(&request)) {
-		add_error(errors,
-			"%.*s max limit to request ratio per %s is %.*s, but no request is "
-			"specified or request is 0",
-			BT_STR_ARG(ratio->name), type, BT_STR_ARG(ratio->value->text));
-		return;
-	}
-	double observed = (double)bt_quantity_milli(&limit) / (double)bt_quantity_milli(&request);
-	if (observed > (double)bt_quantity_milli(&most) / 1000) {
-		add_error(errors,
-			"%.*s max limit to request ratio per %s is %.*s, but provided "
-			"ratio is %f",
-			BT_STR_ARG(ratio->name), type, BT_STR_ARG(ratio->value->text), observed);
-	}
-}
-
 static void check_amounts(struct limit_errors *errors, const char *type,
 	const struct bt_json_value *limit, const struct bt_json_value *requests,
 	const struct bt_json_value *limits)
@@ -200,7 +172,33 @@ static void check_amounts(struct limit_errors *errors, const char *type,
 		check_bound(errors, type, &most->members[i], requests, limits, true);
 	}
 	for (uint32_t i = 0; i < ratios->count; i++) {
-		check_ratio(errors, type, &ratios->members[i], requests, limits);
+		const struct bt_json_member *ratio = &ratios->members[i];
+		struct bt_quantity max;
+		struct bt_quantity request;
+		struct bt_quantity allowed;
+		if (!bt_kinds_quantity(ratio->value, errors->arena, &max)) {
+			continue;
+		}
+		if (!bt_kinds_quantity(
+			    bt_json_get(requests, ratio->name), errors->arena, &request) ||
+			!bt_kinds_quantity(
+				bt_json_get(limits, ratio->name), errors->arena, &allowed) ||
+			bt_quantity_is_zero(&request)) {
+			add_error(errors,
+				"%.*s max limit to request ratio per %s is %.*s, but no request is "
+				"specified or request is 0",
+				BT_STR_ARG(ratio->name), type, BT_STR_ARG(ratio->value->text));
+			continue;
+		}
+		double observed =
+			(double)bt_quantity_milli(&allowed) / (double)bt_quantity_milli(&request);
+		if (observed > (double)bt_quantity_milli(&max) / 1000) {
+			add_error(errors,
+				"%.*s max limit to request ratio per %s is %.*s, but provided "
+				"ratio is %f",
+				BT_STR_ARG(ratio->name), type, BT_STR_ARG(ratio->value->text),
+				observed);
+		}
 	}
 }
 

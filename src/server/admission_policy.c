@@ -337,31 +337,6 @@ static void set_variables(struct evaluation *evaluation)
 	}
 }
 
-/**
- * Returns whether all match conditions of the policy hold. A condition whose evaluation fails does
- * not hold.
- */
-static bool conditions_hold(struct evaluation *evaluation)
-{
-	const struct bt_policy_expressions *conditions = &evaluation->policy->conditions;
-	const struct bt_policy_expression *failed = NULL;
-	struct bt_cel_value error = {.kind = BT_CEL_NULL};
-	for (uint32_t i = 0; i < conditions->count; i++) {
-		struct bt_cel_value value = evaluate(evaluation, conditions->items[i].program);
-		if (value.kind == BT_CEL_BOOL && !value.boolean) {
-			return false;
-		}
-		if (bt_cel_is_error(&value) && failed == NULL) {
-			failed = &conditions->items[i];
-			error = value;
-		}
-	}
-	if (failed != NULL) {
-		act_on_error(evaluation, failed, &error);
-	}
-	return failed == NULL;
-}
-
 /** Applies the mutations in order; each mutation sees the result of the previous mutation. */
 static void mutate(struct evaluation *evaluation)
 {
@@ -398,7 +373,22 @@ static void evaluate_policy(struct evaluation *evaluation, const struct bt_json_
 	struct bt_arena *arena = request->call->arena;
 	evaluation->values[BT_POLICY_PARAMS] = bt_expression_value(NULL, params, arena);
 	set_variables(evaluation);
-	if (!conditions_hold(evaluation)) {
+	/* A match condition whose evaluation fails does not hold. */
+	const struct bt_policy_expression *failed = NULL;
+	struct bt_cel_value error = {.kind = BT_CEL_NULL};
+	for (uint32_t i = 0; i < policy->conditions.count; i++) {
+		struct bt_cel_value value =
+			evaluate(evaluation, policy->conditions.items[i].program);
+		if (value.kind == BT_CEL_BOOL && !value.boolean) {
+			return;
+		}
+		if (bt_cel_is_error(&value) && failed == NULL) {
+			failed = &policy->conditions.items[i];
+			error = value;
+		}
+	}
+	if (failed != NULL) {
+		act_on_error(evaluation, failed, &error);
 		return;
 	}
 	if (policy->kind == BT_POLICY_MUTATING) {

@@ -480,11 +480,6 @@ static void check_quota(const struct usage *usage, const struct bt_json_value *q
 	bt_strbuf_finish(&missing);
 }
 
-static const struct bt_json_value *list_quotas(const struct bt_admission *admission)
-{
-	return bt_admission_list(admission, "", "resourcequotas", BT_STR("\"hard\""));
-}
-
 void bt_admission_check_quota(struct bt_admission *admission, const struct bt_json_value *object)
 {
 	const struct bt_write *write = admission->write;
@@ -525,7 +520,8 @@ void bt_admission_check_quota(struct bt_admission *admission, const struct bt_js
 			member->value->text = bt_kinds_quantity_value(&more, write->arena)->text;
 		}
 	}
-	const struct bt_json_value *list = list_quotas(admission);
+	const struct bt_json_value *list =
+		bt_admission_list(admission, "", "resourcequotas", BT_STR("\"hard\""));
 	for (uint32_t i = 0; i < list->count && admission->failure->code == 0; i++) {
 		check_quota(&usage, list->elements[i]);
 	}
@@ -596,7 +592,8 @@ bool bt_quota_take(struct bt_api *api, const struct bt_json_value *pod, bool che
 	}
 	init_usage(&usage, &admission);
 	usage.requested = amounts_of(&usage, arena, pod);
-	const struct bt_json_value *list = list_quotas(&admission);
+	const struct bt_json_value *list =
+		bt_admission_list(&admission, "", "resourcequotas", BT_STR("\"hard\""));
 	for (uint32_t i = 0; i < list->count; i++) {
 		const struct bt_json_value *spec = bt_json_object_at(list->elements[i], "spec");
 		const struct bt_json_value *hard = bt_json_object_at(spec, "hard");

@@ -149,30 +149,6 @@ bool bt_cron_parse(struct bt_str text, struct bt_cron *out_cron)
 	return true;
 }
 
-static bool day_fits(const struct bt_cron *cron, int64_t day_start)
-{
-	/* 1970-01-01 was a Thursday. */
-	int64_t weekday = (day_start / DAY + 4) % 7;
-
-	/* Take month and day from the text "2006-01-02" of the date. */
-	struct bt_time time = {.seconds = day_start, .set = true};
-	struct bt_strbuf text = {0};
-
-	bt_time_format(&time, &text);
-	struct bt_str formatted = bt_strbuf_str(&text);
-	int64_t month = 1;
-	int64_t day = 1;
-	(void)bt_str_parse_int64(bt_str_sub(formatted, 5, 2), &month);
-	(void)bt_str_parse_int64(bt_str_sub(formatted, 8, 2), &day);
-	bt_strbuf_finish(&text);
-	if ((cron->months >> month & 1) == 0) {
-		return false;
-	}
-	bool day_ok = (cron->days >> day & 1) != 0;
-	bool weekday_ok = (cron->weekdays >> weekday & 1) != 0;
-	return cron->any_day || cron->any_weekday ? day_ok && weekday_ok : day_ok || weekday_ok;
-}
-
 /* --- zones --- */
 
 #define ZONE_FOLDER "/usr/share/zoneinfo/"
@@ -333,7 +309,21 @@ static int64_t next_local(const struct bt_cron *cron, int64_t after)
 	int64_t day = time / DAY * DAY;
 
 	for (int i = 0; i < YEARS_MAX * 366; i++, day += DAY, time = day) {
-		if (!day_fits(cron, day)) {
+		/* Take month and day from the text "2006-01-02" of the date. */
+		struct bt_time date = {.seconds = day, .set = true};
+		struct bt_strbuf text = {0};
+		int64_t month = 1;
+		int64_t day_of_month = 1;
+		bt_time_format(&date, &text);
+		(void)bt_str_parse_int64(bt_str_sub(bt_strbuf_str(&text), 5, 2), &month);
+		(void)bt_str_parse_int64(bt_str_sub(bt_strbuf_str(&text), 8, 2), &day_of_month);
+		bt_strbuf_finish(&text);
+		/* 1970-01-01 was a Thursday. */
+		bool weekday_fits = (cron->weekdays >> ((day / DAY + 4) % 7) & 1) != 0;
+		bool day_fits = (cron->days >> day_of_month & 1) != 0;
+		if ((cron->months >> month & 1) == 0 ||
+			!(cron->any_day || cron->any_weekday ? day_fits && weekday_fits
+							     : day_fits || weekday_fits)) {
 			continue;
 		}
 		for (; time < day + DAY; time += MINUTE) {

@@ -53,11 +53,6 @@ struct build {
 	const struct bt_path *array;
 };
 
-static uint64_t schema_hash(const struct bt_json_value *schema)
-{
-	return bt_hash_bytes(&schema, sizeof(schema), 0);
-}
-
 static void add_strict_error(struct build *build, const struct bt_path *place,
 	const struct bt_json_value *value, const char *text)
 {
@@ -288,7 +283,8 @@ static bool visit(struct build *build, const struct bt_json_value *schema, bool 
 		compile_rules(build, node, is_root, sources, place, count);
 	}
 	bt_vec_push(&rules->nodes, node);
-	bt_map_insert(&rules->by_schema, schema_hash(schema), rules->nodes.count - 1);
+	bt_map_insert(&rules->by_schema, bt_hash_bytes(&schema, sizeof(schema), 0),
+		rules->nodes.count - 1);
 	return has_rules;
 }
 
@@ -328,7 +324,7 @@ void bt_custom_rules_destroy(struct bt_custom_rules *rules)
 const struct bt_custom_node *bt_custom_rules_find(
 	const struct bt_custom_rules *rules, const struct bt_json_value *schema)
 {
-	uint64_t hash = schema_hash(schema);
+	uint64_t hash = bt_hash_bytes(&schema, sizeof(schema), 0);
 	if (rules == NULL) {
 		return NULL;
 	}

@@ -90,47 +90,35 @@ static struct bt_json_value *version_entry(
 		version->version);
 }
 
-/* Adds name, versions and preferredVersion of the group whose first version is `first`. */
-static struct bt_json_value *fill_group(const struct bt_served_version *versions, uint32_t first,
-	struct bt_json_value *object, struct bt_arena *arena)
-{
-	const char *group = versions[first].group;
-	struct bt_json_value *entries = bt_json_new(arena, BT_JSON_ARRAY);
-	for (uint32_t i = first; i < versions[first].group_end; i++) {
-		if (strcmp(versions[i].group, group) == 0) {
-			bt_json_append(arena, entries, version_entry(&versions[i], arena));
-		}
-	}
-	return bt_json_put(arena, object, "{name: %c, versions: %v, preferredVersion: %v}", group,
-		entries, version_entry(&versions[first], arena));
-}
-
 struct bt_json_value *bt_discovery_groups(
-	const struct bt_resources *resources, struct bt_arena *arena)
+	const struct bt_resources *resources, struct bt_str only, struct bt_arena *arena)
 {
 	struct bt_json_value *groups = bt_json_new(arena, BT_JSON_ARRAY);
 	uint32_t count;
 	const struct bt_served_version *versions = bt_served_versions(resources, arena, &count);
 	for (uint32_t i = 0; i < count; i++) {
-		if (versions[i].is_first_of_group && versions[i].group[0] != '\0') {
-			bt_json_append(arena, groups, fill_group(versions, i, NULL, arena));
+		const char *group = versions[i].group;
+		if (!versions[i].is_first_of_group || group[0] == '\0' ||
+			(only.data != NULL && !bt_str_equal_c(only, group))) {
+			continue;
 		}
+		struct bt_json_value *entries = bt_json_new(arena, BT_JSON_ARRAY);
+		for (uint32_t k = i; k < versions[i].group_end; k++) {
+			if (strcmp(versions[k].group, group) == 0) {
+				bt_json_append(arena, entries, version_entry(&versions[k], arena));
+			}
+		}
+		struct bt_json_value *object = bt_json_put(arena, NULL,
+			only.data != NULL ? "{kind: 'APIGroup', apiVersion: 'v1'}" : "{}");
+		bt_json_put(arena, object, "{name: %c, versions: %v, preferredVersion: %v}", group,
+			entries, version_entry(&versions[i], arena));
+		if (only.data != NULL) {
+			return object;
+		}
+		bt_json_append(arena, groups, object);
 	}
 	return bt_json_put(
 		arena, NULL, "{kind: 'APIGroupList', apiVersion: 'v1', groups: %v}", groups);
-}
-
-struct bt_json_value *bt_discovery_group(
-	const struct bt_resources *resources, struct bt_str group, struct bt_arena *arena)
-{
-	uint32_t count;
-	const struct bt_served_version *versions = bt_served_versions(resources, arena, &count);
-	uint32_t first = 0;
-	while (first + 1 < count && !bt_str_equal_c(group, versions[first].group)) {
-		first++;
-	}
-	return fill_group(versions, first,
-		bt_json_put(arena, NULL, "{kind: 'APIGroup', apiVersion: 'v1'}"), arena);
 }
 
 /*

@@ -20,12 +20,9 @@ struct bt_served_version {
 const struct bt_served_version *bt_served_versions(
 	const struct bt_resources *resources, struct bt_arena *arena, uint32_t *out_count);
 
-/** Returns the APIGroupList of /apis. */
+/** Returns the APIGroup of /apis/<only>; `only` absent: the APIGroupList of /apis. */
 BT_MUST_USE struct bt_json_value *bt_discovery_groups(
-	const struct bt_resources *resources, struct bt_arena *arena);
-/** Returns the APIGroup of /apis/<group>. The group must be served. */
-BT_MUST_USE struct bt_json_value *bt_discovery_group(
-	const struct bt_resources *resources, struct bt_str group, struct bt_arena *arena);
+	const struct bt_resources *resources, struct bt_str only, struct bt_arena *arena);
 /** Returns the APIResourceList of one version, which must be served. */
 BT_MUST_USE struct bt_json_value *bt_discovery_resources(const struct bt_resources *resources,
 	struct bt_str group, struct bt_str version, struct bt_arena *arena);

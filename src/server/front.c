@@ -276,28 +276,10 @@ static void free_call(struct bt_front_call *call)
 	bt_free(call);
 }
 
-/*
- * Returns whether to indent the JSON of the answer. Without the parameter pretty, JSON is indented
- * for browsers, curl and Wget, because their users read the answer.
- */
-static bool needs_indent(const struct bt_front_call *call)
-{
-	static const char *const agents[] = {"curl", "Wget", "Mozilla/5.0"};
-	if (call->query.pretty_given) {
-		return call->query.pretty;
-	}
-	struct bt_str agent = bt_front_find_header(call, "User-Agent");
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(agents); i++) {
-		if (bt_str_has_prefix(agent, bt_str_from(agents[i]))) {
-			return true;
-		}
-	}
-	return false;
-}
-
 struct bt_front_call *bt_front_begin(struct bt_front *front, struct bt_http_exchange *exchange,
 	const struct bt_front_request *request)
 {
+	static const char *const agents[] = {"curl", "Wget", "Mozilla/5.0"};
 	struct bt_front_call *call = front->spare;
 	if (call != NULL) {
 		front->spare = call->next;
@@ -311,7 +293,15 @@ struct bt_front_call *bt_front_begin(struct bt_front *front, struct bt_http_exch
 	call->request = *request;
 	call->began_ns = bt_loop_now_ns(front->loop);
 	bt_query_parse(request->query, &call->arena, &call->query);
-	call->encoding.pretty = needs_indent(call);
+	/*
+	 * Without the parameter pretty, JSON is indented for browsers, curl and Wget, because their
+	 * users read the answer.
+	 */
+	struct bt_str agent = bt_front_find_header(call, "User-Agent");
+	call->encoding.pretty = call->query.pretty;
+	for (size_t i = 0; !call->query.pretty_given && i < BT_ARRAY_LENGTH(agents); i++) {
+		call->encoding.pretty |= bt_str_has_prefix(agent, bt_str_from(agents[i]));
+	}
 	bt_route_parse(bt_api_resources(front->api), request->path, &call->arena, &call->route);
 	bool is_served;
 	if (front->failed) {

@@ -502,7 +502,7 @@ bool bt_front_call_resource(struct bt_front_call *call)
 	request.namespace_ = route->namespace_;
 	request.name = route->name;
 	request.user = &call->user;
-	request.checks_access = !bt_front_is_master(call);
+	request.checks_access = !bt_user_has_group(&call->user, "system:masters");
 	request.warns = true;
 	call->api = request;
 	if (route->subresource == BT_SUBRESOURCE_LOG || route->subresource == BT_SUBRESOURCE_EXEC ||

@@ -307,10 +307,8 @@ static bool send_discovery(struct bt_front_call *call)
 			"{kind: 'APIVersions', versions: ['v1'], serverAddressByClientCIDRs:"
 			" [{clientCIDR: '0.0.0.0/0', serverAddress: %s}]}",
 			bt_arena_str(arena, bt_front_find_header(call, "Host")));
-	} else if (route->kind == BT_ROUTE_GROUPS) {
-		document = bt_discovery_groups(resources, arena);
-	} else if (route->kind == BT_ROUTE_GROUP) {
-		document = bt_discovery_group(resources, route->group, arena);
+	} else if (route->kind == BT_ROUTE_GROUPS || route->kind == BT_ROUTE_GROUP) {
+		document = bt_discovery_groups(resources, route->group, arena);
 	} else {
 		document = bt_discovery_resources(resources, route->group, route->version, arena);
 	}

@@ -12,6 +12,7 @@
 #include "server/discovery.h"
 #include "server/front.h"
 #include "server/query.h"
+#include "server/rbac.h"
 #include "server/routes.h"
 #include "server/watch.h"
 
@@ -124,7 +125,6 @@ void bt_front_end(struct bt_front_call *call);
 
 /** Sets call->user. Returns false and sets call->failure if the credentials are refused. */
 BT_MUST_USE bool bt_front_identify(struct bt_front_call *call);
-bool bt_front_is_master(const struct bt_front_call *call);
 /** Returns the user that the token authenticates; NULL: the token is unknown. */
 const struct bt_user *bt_front_user_of_token(const struct bt_front *front, struct bt_str token);
 /** Returns whether call->user may perform the request. false: sets call->failure. */

@@ -4,15 +4,9 @@
 
 #include "base/nanoseconds.h"
 #include "server/front_private.h"
-#include "server/rbac.h"
 #include "server/service_account_token.h"
 
 #define CERTIFICATES_MAX 8
-
-bool bt_front_is_master(const struct bt_front_call *call)
-{
-	return bt_user_has_group(&call->user, "system:masters");
-}
 
 /*
  * Returns whether the host in "host:port", "[address]:port" or "host" is safe from DNS rebinding.
@@ -287,7 +281,7 @@ bool bt_front_authorize(struct bt_front_call *call)
 	const struct bt_route *route = &call->route;
 	struct bt_access access = {.user = &call->user};
 	struct bt_str reason;
-	if (bt_front_is_master(call)) {
+	if (bt_user_has_group(&call->user, "system:masters")) {
 		return true;
 	}
 	if (route->kind == BT_ROUTE_RESOURCE || route->kind == BT_ROUTE_MISSING) {

@@ -729,47 +729,6 @@ enum {
 	QUERY_TYPE = 6,
 };
 
-/**
- * Encodes the path of the resource, and only the patch operation of this path. Old clients read
- * whether patch has the parameter dryRun.
- */
-static void encode_patch(struct bt_arena *arena, const struct target *target, struct bt_strbuf *out)
-{
-	size_t named = bt_wire_open(out, PATHS_PATH);
-
-	bt_wire_write_bytes(out, NAMED_NAME, path_of(arena, target, SCOPE_ITEM));
-	size_t item = bt_wire_open(out, NAMED_VALUE);
-	size_t operation = bt_wire_open(out, PATH_ITEM_PATCH);
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(write_options); i++) {
-		static const uint32_t shells[] = {
-			OPERATION_PARAMETERS, ITEM_PARAMETER, PARAMETER_NON_BODY, NON_BODY_QUERY};
-		size_t opened[BT_ARRAY_LENGTH(shells)];
-		size_t count = BT_ARRAY_LENGTH(shells);
-
-		for (size_t k = 0; k < count; k++) {
-			opened[k] = bt_wire_open(out, shells[k]);
-		}
-		bt_wire_write_bytes(out, QUERY_IN, BT_STR("query"));
-		bt_wire_write_bytes(out, QUERY_NAME, bt_str_from(write_options[i]));
-		bt_wire_write_bytes(out, QUERY_TYPE, BT_STR("string"));
-		while (count > 0) {
-			bt_wire_close(out, opened[--count]);
-		}
-	}
-	bt_wire_write_bytes(out, OPERATION_RESPONSES, BT_STR(""));
-	size_t extension = bt_wire_open(out, OPERATION_EXTENSION);
-	bt_wire_write_bytes(out, NAMED_NAME, BT_STR("x-kubernetes-group-version-kind"));
-	size_t value = bt_wire_open(out, NAMED_VALUE);
-	bt_wire_write_bytes(out, ANY_YAML,
-		bt_arena_printf(arena, "group: \"%s\"\nkind: \"%s\"\nversion: \"%s\"\n",
-			target->kind.group, target->kind.kind, target->kind.version));
-	bt_wire_close(out, value);
-	bt_wire_close(out, extension);
-	bt_wire_close(out, operation);
-	bt_wire_close(out, item);
-	bt_wire_close(out, named);
-}
-
 void bt_openapi_v2_protobuf(const struct bt_resources *resources, struct bt_strbuf *out)
 {
 	struct bt_arena arena = {0};
@@ -784,7 +743,41 @@ void bt_openapi_v2_protobuf(const struct bt_resources *resources, struct bt_strb
 	for (uint32_t i = 0; (resource = next_resource(resources, NULL, &i)) != NULL;) {
 		struct target target = target_of(&arena, resource, BT_SUBRESOURCE_NONE);
 		if (has_verb(&target, BT_VERB_PATCH)) {
-			encode_patch(&arena, &target, out);
+			size_t named = bt_wire_open(out, PATHS_PATH);
+
+			bt_wire_write_bytes(out, NAMED_NAME, path_of(&arena, &target, SCOPE_ITEM));
+			size_t item = bt_wire_open(out, NAMED_VALUE);
+			size_t operation = bt_wire_open(out, PATH_ITEM_PATCH);
+			for (size_t n = 0; n < BT_ARRAY_LENGTH(write_options); n++) {
+				static const uint32_t shells[] = {OPERATION_PARAMETERS,
+					ITEM_PARAMETER, PARAMETER_NON_BODY, NON_BODY_QUERY};
+				size_t shell_starts[BT_ARRAY_LENGTH(shells)];
+				size_t count = BT_ARRAY_LENGTH(shells);
+
+				for (size_t k = 0; k < count; k++) {
+					shell_starts[k] = bt_wire_open(out, shells[k]);
+				}
+				bt_wire_write_bytes(out, QUERY_IN, BT_STR("query"));
+				bt_wire_write_bytes(out, QUERY_NAME, bt_str_from(write_options[n]));
+				bt_wire_write_bytes(out, QUERY_TYPE, BT_STR("string"));
+				while (count > 0) {
+					bt_wire_close(out, shell_starts[--count]);
+				}
+			}
+			bt_wire_write_bytes(out, OPERATION_RESPONSES, BT_STR(""));
+			size_t extension = bt_wire_open(out, OPERATION_EXTENSION);
+			bt_wire_write_bytes(
+				out, NAMED_NAME, BT_STR("x-kubernetes-group-version-kind"));
+			size_t value = bt_wire_open(out, NAMED_VALUE);
+			bt_wire_write_bytes(out, ANY_YAML,
+				bt_arena_printf(&arena,
+					"group: \"%s\"\nkind: \"%s\"\nversion: \"%s\"\n",
+					target.kind.group, target.kind.kind, target.kind.version));
+			bt_wire_close(out, value);
+			bt_wire_close(out, extension);
+			bt_wire_close(out, operation);
+			bt_wire_close(out, item);
+			bt_wire_close(out, named);
 		}
 	}
 	bt_wire_close(out, opened);

@@ -125,24 +125,6 @@ static bool find_field(const struct bt_api_resource *resource, struct bt_str lab
 /** Longest part of an invalid label in a message. */
 #define SHOWN_MAX 256
 
-/** Fails with 400, because the resource does not support the field label. */
-static bool fail_unknown(struct bt_failure *out, struct bt_arena *arena,
-	const struct bt_api_resource *resource, struct bt_str label)
-{
-	struct bt_str shown = bt_str_sub(label, 0, SHOWN_MAX);
-
-	if (has_rows(resource) ||
-		bt_json_array_at(resource->definition_version, "selectableFields")->count != 0) {
-		return bt_fail(out, arena, 400, "BadRequest", "field label not supported: %.*s",
-			BT_STR_ARG(shown));
-	}
-	struct bt_str quoted = bt_failure_quoted(arena, shown);
-	return bt_fail(out, arena, 400, "BadRequest",
-		"%.*s is not a known field selector: only \"metadata.name\", "
-		"\"metadata.namespace\"",
-		BT_STR_ARG(quoted));
-}
-
 /* --- reading a text --- */
 
 /** Returns the field's value in an object's text, as a text that terms can compare. */
@@ -222,7 +204,17 @@ static bool parse(struct bt_selection *selection, const struct bt_api_resource *
 		struct bt_selection_field row = {.terms = &terms[i]};
 
 		if (!find_field(resource, terms[i].field, &selection->arena, &row)) {
-			return fail_unknown(out_failure, failure_arena, resource, terms[i].field);
+			struct bt_str shown = bt_str_sub(terms[i].field, 0, SHOWN_MAX);
+			struct bt_str quoted = bt_failure_quoted(failure_arena, shown);
+			const struct bt_json_value *own =
+				bt_json_array_at(resource->definition_version, "selectableFields");
+			return has_rows(resource) || own->count != 0
+				? bt_fail(out_failure, failure_arena, 400, "BadRequest",
+					  "field label not supported: %.*s", BT_STR_ARG(shown))
+				: bt_fail(out_failure, failure_arena, 400, "BadRequest",
+					  "%.*s is not a known field selector: only "
+					  "\"metadata.name\", \"metadata.namespace\"",
+					  BT_STR_ARG(quoted));
 		}
 		if (row.path == NULL) {
 			/* A term with "=" limits the keys that are searched. */

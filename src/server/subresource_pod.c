@@ -226,14 +226,6 @@ static bool refuse_disruption(
 	return false;
 }
 
-/** Starts a call on another object. The client and the time are those of `parent`. */
-static void sub_call(struct bt_call *call, const struct bt_call *parent,
-	struct bt_api_request *request, struct bt_api_answer *answer)
-{
-	bt_call_init(call, parent->api, request, parent->arena, answer);
-	call->write.now_ns = parent->write.now_ns;
-}
-
 /**
  * Checks the PodDisruptionBudget that selects the pod, and counts the pod as disrupted. false: the
  * call failed, and the pod must not be evicted.
@@ -312,7 +304,8 @@ static bool check_budget(struct bt_call *call, const struct bt_json_value *pod)
 	request.namespace_ = call->write.namespace_;
 	request.name = bt_arena_str(arena, name);
 	request.dry_run = call->write.dry_run;
-	sub_call(&write, call, &request, &answer);
+	bt_call_init(&write, call->api, &request, arena, &answer);
+	write.write.now_ns = call->write.now_ns;
 	bt_call_store(&write, found, budget, 200);
 	call->answer->failure = answer.failure;
 	bt_api_answer_finish(&answer);
@@ -382,7 +375,8 @@ void bt_call_eviction(struct bt_call *call)
 	if (call->answer->failure.code == 0) {
 		struct bt_api_answer answer;
 		struct bt_call deletion;
-		sub_call(&deletion, call, &request, &answer);
+		bt_call_init(&deletion, call->api, &request, call->arena, &answer);
+		deletion.write.now_ns = call->write.now_ns;
 		bt_call_delete(&deletion);
 		call->answer->failure = answer.failure;
 		if (answer.failure.code == 0) {

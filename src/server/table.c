@@ -183,15 +183,10 @@ static struct bt_str first_text(const struct bt_table_row *row, struct bt_str ch
 	return text;
 }
 
-static void cell_text(struct bt_table_row *row)
-{
-	bt_strbuf_append_str(&row->text, first_text(row, bt_str_from(row->path)));
-}
-
 /**
- * Appends a form up to its end or the next ']'. {choices} stands for their first text, '~' for a
- * comma unless the cell is empty; a part in brackets is left out if its last text is empty. Returns
- * whether the last text is not empty.
+ * Appends a form up to its end or the next ']'. {choices} stands for their first text, {^choices}
+ * for this text in lower case, '~' for a comma unless the cell is empty; a part in brackets is left
+ * out if its last text is empty. Returns whether the last text is not empty.
  */
 static bool append_form(struct bt_table_row *row, struct bt_str *form)
 {
@@ -201,8 +196,14 @@ static bool append_form(struct bt_table_row *row, struct bt_str *form)
 		size_t length = row->text.length;
 		*form = bt_str_sub(*form, 1, BT_STR_MAX);
 		if (byte == '{') {
+			bool is_lower = bt_str_has_prefix(*form, BT_STR("^"));
+			*form = bt_str_sub(*form, is_lower ? 1 : 0, BT_STR_MAX);
 			struct bt_str text = first_text(row, bt_str_cut(form, '}'));
-			bt_strbuf_append_str(&row->text, text);
+			if (is_lower) {
+				bt_strbuf_append_lower(&row->text, text);
+			} else {
+				bt_strbuf_append_str(&row->text, text);
+			}
 			has_text = text.length != 0;
 		} else if (byte == '[') {
 			if (!append_form(row, form)) {
@@ -225,9 +226,12 @@ static void cell_form(struct bt_table_row *row)
 	(void)append_form(row, &form);
 }
 
+/** Writes the first of the numbers at the paths; 0 if there is none. */
 static void cell_int(struct bt_table_row *row)
 {
-	bt_json_write_int64(row->writer, bt_json_int64_at(row->object, row->path, 0));
+	int64_t number = 0;
+	(void)bt_json_number_int64(first_text(row, bt_str_from(row->path)), &number);
+	bt_json_write_int64(row->writer, number);
 }
 
 /** Writes the bool at the path. An absent bool is true if the column has a fallback, else false. */
@@ -237,10 +241,18 @@ static void cell_bool(struct bt_table_row *row)
 		row->writer, bt_json_bool_at(row->object, row->path, row->fallback != NULL));
 }
 
-/** Writes the number of entries of the array at the path. */
+/** Writes the number of entries of the arrays and objects at the paths "a|b". */
 static void cell_count(struct bt_table_row *row)
 {
-	bt_json_write_int64(row->writer, bt_json_array_at(row->object, row->path)->count);
+	struct bt_str paths = bt_str_from(row->path);
+	int64_t count = 0;
+	while (paths.length != 0) {
+		const struct bt_json_value *value = find(row, bt_str_cut(&paths, '|'));
+		bool is_list = value != NULL &&
+			(value->type == BT_JSON_ARRAY || value->type == BT_JSON_OBJECT);
+		count += is_list ? value->count : 0;
+	}
+	bt_json_write_int64(row->writer, count);
 }
 
 /** Writes how much time has passed since the first time at one of the paths. */
@@ -396,8 +408,11 @@ static bool summarise_init_containers(
 	return false;
 }
 
-static void summarise(struct bt_pod_summary *summary, const struct bt_json_value *pod)
+/** Writes the cell, and keeps the summary of the pod's containers for the next columns. */
+static void cell_pod_ready(struct bt_table_row *row)
 {
+	struct bt_pod_summary *summary = &row->pod;
+	const struct bt_json_value *pod = row->object;
 	const struct bt_json_value *init = bt_json_array_at(pod, "spec.initContainers");
 	const struct bt_json_value *scheduled =
 		bt_condition_find(bt_json_array_at(pod, "status.conditions"), "PodScheduled");
@@ -451,22 +466,14 @@ static void summarise(struct bt_pod_summary *summary, const struct bt_json_value
 							    : BT_STR("NotReady"));
 		}
 	}
-	if (bt_json_text_at(pod, "metadata.deletionTimestamp").length == 0) {
-		return;
-	}
-	if (bt_str_equal(reason, BT_STR("NodeLost"))) {
+	bool is_deleted = bt_json_text_at(pod, "metadata.deletionTimestamp").length != 0;
+	if (is_deleted && bt_str_equal(reason, BT_STR("NodeLost"))) {
 		set_status(summary, "", BT_STR("Unknown"));
-	} else if (!bt_str_equal(phase, BT_STR("Succeeded")) &&
+	} else if (is_deleted && !bt_str_equal(phase, BT_STR("Succeeded")) &&
 		!bt_str_equal(phase, BT_STR("Failed"))) {
 		set_status(summary, "", BT_STR("Terminating"));
 	}
-}
-
-/** Writes the cell, and keeps the summary of the pod's containers for the next columns. */
-static void cell_pod_ready(struct bt_table_row *row)
-{
-	summarise(&row->pod, row->object);
-	bt_strbuf_printf(&row->text, "%" PRIu32 "/%" PRIu32, row->pod.ready, row->pod.total);
+	bt_strbuf_printf(&row->text, "%" PRIu32 "/%" PRIu32, summary->ready, summary->total);
 }
 
 static void cell_pod_status(struct bt_table_row *row)
@@ -580,34 +587,6 @@ static void cell_ports(struct bt_table_row *row)
 		bt_strbuf_append_char(&row->text, '/');
 		bt_strbuf_append_str(&row->text, protocol.length != 0 ? protocol : BT_STR("TCP"));
 	}
-}
-
-/** --- Events: the two groups have different member names --- */
-
-static void cell_event_object(struct bt_table_row *row)
-{
-	bt_strbuf_append_lower(
-		&row->text, first_text(row, BT_STR("involvedObject.kind|regarding.kind")));
-	bt_strbuf_append_char(&row->text, '/');
-	bt_strbuf_append_str(
-		&row->text, first_text(row, BT_STR("involvedObject.name|regarding.name")));
-}
-
-static void cell_event_count(struct bt_table_row *row)
-{
-	static const char *const paths[] = {"series.count", "count", "deprecatedCount"};
-	int64_t count = 0;
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(paths) && count == 0; i++) {
-		count = bt_json_int64_at(row->object, paths[i], 0);
-	}
-	bt_json_write_int64(row->writer, count != 0 ? count : 1);
-}
-
-static void cell_data_count(struct bt_table_row *row)
-{
-	bt_json_write_int64(row->writer,
-		(int64_t)bt_json_object_at(row->object, "data")->count +
-			bt_json_object_at(row->object, row->path)->count);
 }
 
 /** --- data, volumes --- */
@@ -865,9 +844,11 @@ static void cell_requested_duration(struct bt_table_row *row)
 	}
 #define CELL(name, description, ...) COLUMN("string", 0, name, description, __VA_ARGS__)
 #define WIDE_CELL(name, description, ...) COLUMN("string", 1, name, description, __VA_ARGS__)
-#define TEXT(name, description, ...) CELL(name, description, cell_text, __VA_ARGS__)
+#define TEXT(name, description, choices, fallback) \
+	FORM(name, description, "{" choices "}", fallback)
 #define FORM(name, description, ...) CELL(name, description, cell_form, __VA_ARGS__)
-#define WIDE(name, description, ...) WIDE_CELL(name, description, cell_text, __VA_ARGS__)
+#define WIDE(name, description, choices, fallback) \
+	WIDE_CELL(name, description, cell_form, "{" choices "}", fallback)
 #define NUMBER(name, description, path) VALUE("string", 0, name, description, cell_int, path)
 #define INTEGER(name, description, path) VALUE("integer", 0, name, description, cell_int, path)
 #define BOOLEAN(name, description, ...) \
@@ -877,7 +858,7 @@ static void cell_requested_duration(struct bt_table_row *row)
 		.name = "Name", .type = "string", .format = "name", .description = (description_), \
 		.priority = (priority_), .append = __VA_ARGS__ \
 	}
-#define NAME NAMED("Name of the object.", 0, cell_text, "metadata.name", "")
+#define NAME NAMED("Name of the object.", 0, cell_form, "{metadata.name}")
 #define CREATED cell_since, "metadata.creationTimestamp", "<unknown>"
 #define VOLUME_STATUS "metadata.deletionTimestamp:'Terminating|status.phase"
 #define FIRST_SEEN "firstTimestamp|deprecatedFirstTimestamp|eventTime"
@@ -943,16 +924,19 @@ const struct bt_table_column bt_table_columns[] = {
 		"<unknown>"),
 	TEXT("Type", "Normal or Warning.", "type", ""),
 	TEXT("Reason", "Reason of the event, in one word.", "reason", ""),
-	CELL("Object", "Object of the event.", cell_event_object),
-	WIDE("Subobject", "Part of the object.", "involvedObject.fieldPath|regarding.fieldPath"),
+	FORM("Object", "Object of the event.",
+		"{^involvedObject.kind|regarding.kind}/{involvedObject.name|regarding.name}"),
+	WIDE("Subobject", "Part of the object.",
+		"involvedObject.fieldPath|regarding.fieldPath", ""),
 	WIDE_CELL("Source", "Component that reports the event.", cell_form,
 		"{source.component|deprecatedSource.component|reportingComponent|"
 		"reportingController}[, {source.host|deprecatedSource.host|reportingInstance}]"),
-	TEXT("Message", "Description of the event.", "message|note"),
+	TEXT("Message", "Description of the event.", "message|note", ""),
 	WIDE_CELL("First Seen", "Time since the first occurrence.", cell_since, FIRST_SEEN,
 		"<unknown>"),
-	VALUE("integer", 1, "Count", "Number of occurrences.", cell_event_count, NULL),
-	NAMED("Name of the event.", 1, cell_text, "metadata.name", ""),
+	VALUE("integer", 1, "Count", "Number of occurrences.", cell_int,
+		"series.count:series.count|count:count|deprecatedCount:deprecatedCount|'1"),
+	NAMED("Name of the event.", 1, cell_form, "{metadata.name}"),
 
 	TABLE("policy", "poddisruptionbudgets"), NAME,
 	TEXT("Min Available", "Pods that must stay available.", "spec.minAvailable", "N/A"),
@@ -970,13 +954,13 @@ const struct bt_table_column bt_table_columns[] = {
 
 	TABLE("scheduling.k8s.io", "podgroups"), NAME,
 	TEXT("Policy", "Gang (pods are scheduled together) or Basic.",
-		"spec.schedulingPolicy.gang:'Gang|'Basic"),
+		"spec.schedulingPolicy.gang:'Gang|'Basic", ""),
 	TEXT("Workload", "Workload that the group is part of.",
 		"spec.podGroupTemplateRef.workload.workloadName", "<none>"),
 	TEXT("Status", "Whether the group is scheduled.",
 		"@DisruptionTarget.status=True:@DisruptionTarget.reason|"
 		"@PodGroupScheduled.status=True:'Scheduled|"
-		"@PodGroupScheduled.status=False:'Unschedulable|'Pending"),
+		"@PodGroupScheduled.status=False:'Unschedulable|'Pending", ""),
 	AGE,
 
 	TABLE("coordination.k8s.io", "leases"), NAME,
@@ -984,12 +968,12 @@ const struct bt_table_column bt_table_columns[] = {
 	AGE,
 
 	TABLE("", "configmaps"), NAME,
-	VALUE("string", 0, "Data", "Number of entries.", cell_data_count, "binaryData"),
+	VALUE("string", 0, "Data", "Number of entries.", cell_count, "data|binaryData"),
 	AGE,
 
 	TABLE("", "secrets"), NAME,
 	TEXT("Type", "Type of the secret.", "type", ""),
-	VALUE("string", 0, "Data", "Number of entries.", cell_data_count, ""),
+	VALUE("string", 0, "Data", "Number of entries.", cell_count, "data"),
 	AGE,
 
 	TABLE("", "persistentvolumes"), NAME,
@@ -998,7 +982,7 @@ const struct bt_table_column bt_table_columns[] = {
 		"spec.accessModes"),
 	TEXT("Reclaim Policy", "What happens to the volume after its claim is deleted.",
 		"spec.persistentVolumeReclaimPolicy", ""),
-	TEXT("Status", "Whether the volume is bound.", VOLUME_STATUS),
+	TEXT("Status", "Whether the volume is bound.", VOLUME_STATUS, ""),
 	FORM("Claim", "Claim that the volume is bound to or reserved for.",
 		"[{spec.claimRef.namespace}/{spec.claimRef.name}]"),
 	CELL("StorageClass", "Class of the volume.", cell_class),
@@ -1009,10 +993,10 @@ const struct bt_table_column bt_table_columns[] = {
 	WIDE("VolumeMode", "File system or raw block device.", "spec.volumeMode", "<unset>"),
 
 	TABLE("", "persistentvolumeclaims"), NAME,
-	TEXT("Status", "Whether the claim is bound.", VOLUME_STATUS),
+	TEXT("Status", "Whether the claim is bound.", VOLUME_STATUS, ""),
 	TEXT("Volume", "Volume that the claim is bound to.", "spec.volumeName", ""),
 	TEXT("Capacity", "Size of the bound volume.",
-		"spec.volumeName:status.capacity.storage|spec.volumeName:'0"),
+		"spec.volumeName:status.capacity.storage|spec.volumeName:'0", ""),
 	CELL("Access Modes", "Ways in which the bound volume can be mounted.", cell_claim_modes,
 		"status.accessModes"),
 	CELL("StorageClass", "Storage class that the claim requests.", cell_class),
@@ -1120,7 +1104,7 @@ const struct bt_table_column bt_table_columns[] = {
 		"@Complete.status=True:'Complete|@Failed.status=True:'Failed|"
 		"metadata.deletionTimestamp:'Terminating|@Suspended.status=True:'Suspended|"
 		"@FailureTarget.status=True:'FailureTarget|"
-		"@SuccessCriteriaMet.status=True:'SuccessCriteriaMet|'Running"),
+		"@SuccessCriteriaMet.status=True:'SuccessCriteriaMet|'Running", ""),
 	CELL("Completions", "Succeeded pods / required successes.", cell_completions),
 	CELL("Duration", "Time that the job took, or has taken so far.", cell_job_duration),
 	AGE,
@@ -1130,7 +1114,7 @@ const struct bt_table_column bt_table_columns[] = {
 	TABLE("batch", "cronjobs"), NAME,
 	TEXT("Schedule", "When jobs are started.", "spec.schedule", ""),
 	TEXT("Timezone", "Time zone of the schedule.", "spec.timeZone", "<none>"),
-	TEXT("Suspend", "Whether the start of jobs is suspended.", "spec.suspend:'True|'False"),
+	TEXT("Suspend", "Whether the start of jobs is suspended.", "spec.suspend:'True|'False", ""),
 	VALUE("integer", 0, "Active", "Running jobs.", cell_count, "status.active"),
 	CELL("Last Schedule", "Time since the last start of a job.", cell_since,
 		"status.lastScheduleTime", "<none>"),
@@ -1300,8 +1284,8 @@ static const struct bt_table_column *columns_of(
 	const struct bt_api_resource *resource, bool *out_has_own)
 {
 	static const struct bt_table_column other[] = {NAME,
-		COLUMN("date", 0, "Created At", "Time at which the object was created.", cell_text,
-			"metadata.creationTimestamp", "<unknown>"),
+		COLUMN("date", 0, "Created At", "Time at which the object was created.", cell_form,
+			"{metadata.creationTimestamp}", "<unknown>"),
 		{.group = ""}};
 	static const struct bt_table_column without_own[] = {NAME,
 		COLUMN("date", 0, "Age", "Time since the object was created.", CREATED),

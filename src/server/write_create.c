@@ -45,11 +45,6 @@ void bt_owner_cache_destroy(struct bt_owner_cache *cache)
 	bt_free(cache);
 }
 
-static struct slot *slot_of(struct bt_owner_cache *cache, struct bt_str shape)
-{
-	return &cache->slots[bt_str_hash(shape) % SLOTS];
-}
-
 static void append_text(struct bt_strbuf *out, struct bt_str text)
 {
 	bt_strbuf_append(out, &text.length, sizeof(text.length));
@@ -122,7 +117,7 @@ static void record_owners(struct bt_call *call, struct bt_json_value *object)
 		append_text(&cache->shape, writer.manager);
 		append_shape(&cache->shape, object, false, false);
 		struct bt_str shape = bt_strbuf_str(&cache->shape);
-		const struct slot *slot = slot_of(cache, shape);
+		const struct slot *slot = &cache->slots[bt_str_hash(shape) % SLOTS];
 		if (bt_str_equal(shape, (struct bt_str){slot->shape, slot->shape_length})) {
 			call->owners = bt_owners_share(slot->owners);
 			return;
@@ -142,7 +137,7 @@ void bt_call_remember_owners(struct bt_call *call, const struct bt_stored *store
 			bt_time_text(call->arena, call->write.now_ns).length) {
 		return;
 	}
-	struct slot *slot = slot_of(call->api->owner_cache, call->shape);
+	struct slot *slot = &call->api->owner_cache->slots[bt_str_hash(call->shape) % SLOTS];
 	bt_owners_unref(slot->owners);
 	bt_free(slot->shape);
 	*slot = (struct slot){bt_owners_share(stored->owners),

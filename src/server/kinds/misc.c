@@ -83,23 +83,6 @@ static const struct {
 	{"kubernetes.io/tls", "tls.key", false},
 };
 
-static void check_json(struct bt_field_errors *errors, const struct bt_path *place,
-	const struct bt_json_value *base64)
-{
-	struct berth_error err = BERTH_ERROR_INIT;
-	struct bt_arena arena = {0};
-	struct bt_json_value *parsed;
-	struct bt_str text;
-	if (bt_base64_decode(base64->text, &arena, &text, NULL) == 0 &&
-		bt_json_parse(&arena, text, false, &parsed, &err) != 0) {
-		bt_kinds_error(errors, BT_FIELD_INVALID, place,
-			bt_json_new_c(errors->arena, "<secret contents redacted>"), "%s",
-			berth_error_message(&err));
-		berth_error_finish(&err);
-	}
-	bt_arena_finish(&arena);
-}
-
 void bt_rule_secret(
 	struct bt_check *check, const struct bt_path *place, const struct bt_json_value *secret)
 {
@@ -120,7 +103,18 @@ void bt_rule_secret(
 		if (value == NULL) {
 			bt_kinds_error_required(errors, BT_PATH_KEY(&at, key));
 		} else if (secret_keys[i].is_json) {
-			check_json(errors, BT_PATH_KEY(&at, key), value);
+			struct berth_error err = BERTH_ERROR_INIT;
+			struct bt_arena arena = {0};
+			struct bt_json_value *parsed;
+			struct bt_str text;
+			if (bt_base64_decode(value->text, &arena, &text, NULL) == 0 &&
+				bt_json_parse(&arena, text, false, &parsed, &err) != 0) {
+				bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_KEY(&at, key),
+					bt_json_new_c(errors->arena, "<secret contents redacted>"),
+					"%s", berth_error_message(&err));
+				berth_error_finish(&err);
+			}
+			bt_arena_finish(&arena);
 		}
 	}
 	if (bt_str_equal_c(type, "kubernetes.io/basic-auth") &&

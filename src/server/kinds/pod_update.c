@@ -72,24 +72,15 @@ static bool only_additions(const struct bt_json_value *old, const struct bt_json
 	return true;
 }
 
-static bool has_gates(const struct bt_json_value *spec)
-{
-	return bt_json_array_at(spec, "schedulingGates")->count != 0;
-}
-
-static const struct bt_json_value *required_terms(const struct bt_json_value *spec)
-{
-	return bt_json_array_at(spec,
-		"affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution."
-		"nodeSelectorTerms");
-}
-
 /** Terms may only gain expressions, so that the set of matching nodes can only shrink. */
 static void check_node_affinity(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *old, const struct bt_json_value *spec)
 {
-	const struct bt_json_value *before = required_terms(old);
-	const struct bt_json_value *after = required_terms(spec);
+	static const char terms[] =
+		"affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution."
+		"nodeSelectorTerms";
+	const struct bt_json_value *before = bt_json_array_at(old, terms);
+	const struct bt_json_value *after = bt_json_array_at(spec, terms);
 	const struct bt_path *at =
 		BT_PATH_NAME(BT_PATH_NAME(BT_PATH_NAME(place, "affinity.nodeAffinity"),
 				     "requiredDuringSchedulingIgnoredDuring"
@@ -133,7 +124,6 @@ static void reset_permitted(
 	const struct bt_write *write, const struct bt_json_value *old, struct bt_json_value *spec)
 {
 	struct bt_arena *arena = write->arena;
-	bool gated = has_gates(old);
 	if (write->subresource == BT_SUBRESOURCE_EPHEMERAL_CONTAINERS) {
 		bt_kinds_reset_member(arena, spec, old, "ephemeralContainers");
 		return;
@@ -154,7 +144,7 @@ static void reset_permitted(
 		bt_json_int64_at(spec, "terminationGracePeriodSeconds", 0) == 1) {
 		bt_kinds_reset_member(arena, spec, old, "terminationGracePeriodSeconds");
 	}
-	if (gated) {
+	if (bt_json_array_at(old, "schedulingGates")->count != 0) {
 		bt_kinds_reset_member(arena, spec, old, "nodeSelector");
 		struct bt_json_value *affinity = bt_json_find(spec, "affinity");
 		if (affinity != NULL && affinity->type == BT_JSON_OBJECT) {
@@ -202,6 +192,7 @@ void bt_kinds_validate_pod_update(const struct bt_write *write, const struct bt_
 	const struct bt_json_value *deadline = bt_json_find(after, deadline_name);
 	const struct bt_json_value *selector = bt_json_object_at(before, "nodeSelector");
 	const struct bt_json_value *new_selector = bt_json_object_at(after, "nodeSelector");
+	const struct bt_json_value *old_gates = bt_json_array_at(before, "schedulingGates");
 	const struct bt_json_value *gates = bt_json_array_at(after, "schedulingGates");
 	if (bt_kinds_keeps_spec(write) || bt_json_equal(before, after)) {
 		return;
@@ -230,7 +221,7 @@ void bt_kinds_validate_pod_update(const struct bt_write *write, const struct bt_
 			containers->elements[i], "image");
 	}
 	struct bt_text_set known_gates = {0};
-	bt_kinds_collect_names(&known_gates, bt_json_array_at(before, "schedulingGates"), "name");
+	bt_kinds_collect_names(&known_gates, old_gates, "name");
 	for (uint32_t i = 0; i < gates->count; i++) {
 		struct bt_str name = bt_kinds_text(gates->elements[i], "name");
 		if (!bt_text_set_has(&known_gates, name)) {
@@ -254,7 +245,7 @@ void bt_kinds_validate_pod_update(const struct bt_write *write, const struct bt_
 	}
 	struct bt_text_set selector_keys = {0};
 	bt_json_append_names(new_selector, &selector_keys);
-	for (uint32_t i = 0; has_gates(before) && i < selector->count; i++) {
+	for (uint32_t i = 0; old_gates->count != 0 && i < selector->count; i++) {
 		const struct bt_json_member *label = &selector->members[i];
 		uint32_t index = bt_text_set_find(&selector_keys, label->name);
 		if (index == BT_MAP_NONE ||
@@ -267,7 +258,7 @@ void bt_kinds_validate_pod_update(const struct bt_write *write, const struct bt_
 		}
 	}
 	bt_text_set_finish(&selector_keys);
-	if (has_gates(before)) {
+	if (old_gates->count != 0) {
 		check_node_affinity(errors, place, before, after);
 	}
 	if (!only_additions(lasting_tolerations(write->arena, before),

@@ -68,33 +68,6 @@ static void check_list(struct bt_field_errors *errors, const struct bt_path *pla
 	}
 }
 
-static void check_request(struct bt_field_errors *errors, const struct bt_path *place,
-	const struct bt_json_member *member, const struct bt_json_value *limits)
-{
-	const struct bt_json_value *limit_value = bt_json_get(limits, member->name);
-	bool may_overcommit = bt_resource_is_overcommit_allowed(member->name);
-	struct bt_quantity request;
-	struct bt_quantity limit;
-	if (limit_value == NULL) {
-		if (!may_overcommit) {
-			bt_kinds_error(errors, BT_FIELD_REQUIRED, BT_PATH_NAME(place, "limits"),
-				NULL, "Limit must be set for non overcommitable resources");
-		}
-		return;
-	}
-	if (!bt_kinds_quantity(member->value, errors->arena, &request) ||
-		!bt_kinds_quantity(limit_value, errors->arena, &limit)) {
-		return;
-	}
-	int order = bt_quantity_compare(&request, &limit);
-	if (order > 0 || (!may_overcommit && order != 0)) {
-		bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(place, "requests"),
-			member->value, "must be %s %.*s limit of %.*s",
-			may_overcommit ? "less than or equal to" : "equal to",
-			BT_STR_ARG(member->name), BT_STR_ARG(limit_value->text));
-	}
-}
-
 static bool has_huge_pages(const struct bt_json_value *list)
 {
 	for (uint32_t i = 0; list != NULL && i < list->count; i++) {
@@ -119,7 +92,26 @@ void bt_rule_resources(
 		return;
 	}
 	for (uint32_t i = 0; requests != NULL && i < requests->count; i++) {
-		check_request(errors, place, &requests->members[i], limits);
+		const struct bt_json_member *member = &requests->members[i];
+		const struct bt_json_value *limit_value = bt_json_get(limits, member->name);
+		bool may_overcommit = bt_resource_is_overcommit_allowed(member->name);
+		struct bt_quantity request;
+		struct bt_quantity limit;
+		if (limit_value == NULL && !may_overcommit) {
+			bt_kinds_error(errors, BT_FIELD_REQUIRED, BT_PATH_NAME(place, "limits"),
+				NULL, "Limit must be set for non overcommitable resources");
+		}
+		if (!bt_kinds_quantity(member->value, errors->arena, &request) ||
+			!bt_kinds_quantity(limit_value, errors->arena, &limit)) {
+			continue;
+		}
+		int order = bt_quantity_compare(&request, &limit);
+		if (order > 0 || (!may_overcommit && order != 0)) {
+			bt_kinds_error(errors, BT_FIELD_INVALID, BT_PATH_NAME(place, "requests"),
+				member->value, "must be %s %.*s limit of %.*s",
+				may_overcommit ? "less than or equal to" : "equal to",
+				BT_STR_ARG(member->name), BT_STR_ARG(limit_value->text));
+		}
 	}
 	if (!base && (has_huge_pages(requests) || has_huge_pages(limits))) {
 		bt_kinds_error(

@@ -26,12 +26,6 @@ static void round_amounts(const struct bt_write *write, struct bt_json_value *ob
 		write->arena, bt_kinds_object(bt_kinds_object(spec, "resources"), "requests"));
 }
 
-static void set_phase_time(const struct bt_write *write, struct bt_json_value *status)
-{
-	bt_json_set_str(write->arena, status, "lastPhaseTransitionTime",
-		bt_time_text(write->arena, write->now_ns));
-}
-
 /** Sets the phase of a new volume or claim to Pending. */
 static void prepare_create(const struct bt_write *write, struct bt_json_value *object)
 {
@@ -41,7 +35,8 @@ static void prepare_create(const struct bt_write *write, struct bt_json_value *o
 	}
 	bt_json_set_c(write->arena, status, "phase", "Pending");
 	if (!write->resource->namespaced) {
-		set_phase_time(write, status);
+		bt_json_set_str(write->arena, status, "lastPhaseTransitionTime",
+			bt_time_text(write->arena, write->now_ns));
 	}
 }
 
@@ -52,7 +47,8 @@ static void prepare_volume_update(
 	if (write->subresource == BT_SUBRESOURCE_STATUS && status != NULL &&
 		!bt_str_equal(
 			bt_kinds_text(status, "phase"), bt_json_text_at(old, "status.phase"))) {
-		set_phase_time(write, status);
+		bt_json_set_str(write->arena, status, "lastPhaseTransitionTime",
+			bt_time_text(write->arena, write->now_ns));
 	}
 }
 
