@@ -133,26 +133,6 @@ static int sign(const struct draft *draft, const struct draft *issuer, const str
 				   made, issuer->certificate, issuer->key, GNUTLS_DIG_SHA256, 0);
 }
 
-static int write_pair(const struct draft *draft, struct bt_certificate_pair *out_pair)
-{
-	gnutls_datum_t certificate = {NULL, 0};
-	gnutls_datum_t key = {NULL, 0};
-	int code = gnutls_x509_crt_export2(draft->certificate, GNUTLS_X509_FMT_PEM, &certificate);
-	code = code != 0 ? code
-			 : gnutls_x509_privkey_export2_pkcs8(
-				   draft->key, GNUTLS_X509_FMT_PEM, NULL, GNUTLS_PKCS_PLAIN, &key);
-	if (code == 0) {
-		struct bt_certificate_pair pair = {0};
-		bt_strbuf_append(&pair.certificate, certificate.data, certificate.size);
-		bt_strbuf_append(&pair.key, key.data, key.size);
-		*out_pair = pair;
-		gnutls_memset(key.data, 0, key.size);
-	}
-	gnutls_free(certificate.data);
-	gnutls_free(key.data);
-	return code;
-}
-
 /** Inputs of a certificate with a new key. */
 struct plan {
 	const char *common_name;
@@ -204,7 +184,20 @@ static int make_pair(const struct bt_certificate_pair *ca, const struct plan *pl
 		code = ca != NULL ? sign(&draft, &authority, &of_server)
 				  : sign(&draft, NULL, &of_ca);
 	}
-	code = code != 0 ? code : write_pair(&draft, out_pair);
+	gnutls_datum_t certificate = {NULL, 0};
+	gnutls_datum_t key = {NULL, 0};
+	code = code != 0 ? code : gnutls_x509_crt_export2(made, GNUTLS_X509_FMT_PEM, &certificate);
+	code = code != 0 ? code
+			 : gnutls_x509_privkey_export2_pkcs8(
+				   draft.key, GNUTLS_X509_FMT_PEM, NULL, GNUTLS_PKCS_PLAIN, &key);
+	if (code == 0) {
+		*out_pair = (struct bt_certificate_pair){0};
+		bt_strbuf_append(&out_pair->certificate, certificate.data, certificate.size);
+		bt_strbuf_append(&out_pair->key, key.data, key.size);
+		gnutls_memset(key.data, 0, key.size);
+	}
+	gnutls_free(certificate.data);
+	gnutls_free(key.data);
 	return code == 0 ? 0
 			 : set_tls_error(err,
 				   ca != NULL ? "making a server certificate"

@@ -169,22 +169,6 @@ void bt_http_stream_resume(struct bt_http_exchange *exchange)
 /* Bytes of a body that do not count towards large_bodies_bytes_max. */
 #define SMALL_BODY_BYTES 65536
 
-/* Clients of proxies send "http://host/path?query"; returns the part from the path on. */
-static struct bt_str origin_form(struct bt_str target)
-{
-	int64_t scheme = bt_str_find(target, BT_STR("://"));
-	if (target.length == 0 || target.data[0] == '/' || scheme < 0) {
-		return target;
-	}
-	struct bt_str rest = bt_str_sub(target, (uint32_t)scheme + 3, BT_STR_MAX);
-	for (uint32_t i = 0; i < rest.length; i++) {
-		if (rest.data[i] == '/' || rest.data[i] == '?') {
-			return bt_str_sub(rest, i, BT_STR_MAX);
-		}
-	}
-	return BT_STR("/");
-}
-
 struct bt_http_exchange *bt_http_exchange_begin(
 	struct bt_http_server *server, struct MHD_Connection *handle, const char *target)
 {
@@ -192,7 +176,17 @@ struct bt_http_exchange *bt_http_exchange_begin(
 	exchange->server = server;
 	exchange->handle = handle;
 	bt_strbuf_append_c(&exchange->target, target);
-	struct bt_str text = origin_form(bt_strbuf_str(&exchange->target));
+	struct bt_str text = bt_strbuf_str(&exchange->target);
+	int64_t scheme = bt_str_find(text, BT_STR("://"));
+	if (scheme >= 0 && text.data[0] != '/') {
+		/* Clients of proxies send "http://host/path?query": take the part from the path on.
+		 */
+		uint32_t start = (uint32_t)scheme + 3;
+		while (start < text.length && text.data[start] != '/' && text.data[start] != '?') {
+			start++;
+		}
+		text = start < text.length ? bt_str_sub(text, start, BT_STR_MAX) : BT_STR("/");
+	}
 	int64_t mark = bt_str_find_char(text, '?');
 	exchange->path = mark < 0 ? text : bt_str_sub(text, 0, (uint32_t)mark);
 	exchange->query = mark < 0 ? BT_STR("") : bt_str_sub(text, (uint32_t)mark + 1, BT_STR_MAX);

@@ -67,24 +67,18 @@ static uint32_t find_rest(struct bt_str text)
 	return end;
 }
 
-static bool is_scheme(struct bt_str text)
-{
-	for (uint32_t i = 0; i < text.length; i++) {
-		char byte = text.data[i];
-		bool is_other = bt_is_digit(byte) || byte == '+' || byte == '-' || byte == '.';
-		if (!bt_is_letter(byte) && (i == 0 || !is_other)) {
-			return false;
-		}
-	}
-	return text.length > 0;
-}
-
 struct bt_http_url bt_http_url_split_text(struct bt_str url)
 {
 	struct bt_http_url parts = {.scheme = BT_STR_INIT(""), .user = BT_STR_INIT("")};
 	uint32_t end = find_rest(url);
-	if (end > 1 && bt_str_has_prefix(bt_str_sub(url, end - 1, BT_STR_MAX), BT_STR("://")) &&
-		is_scheme(bt_str_sub(url, 0, end - 1))) {
+	bool has_scheme =
+		end > 1 && bt_str_has_prefix(bt_str_sub(url, end - 1, BT_STR_MAX), BT_STR("://"));
+	for (uint32_t i = 0; has_scheme && i < end - 1; i++) {
+		char byte = url.data[i];
+		bool is_other = bt_is_digit(byte) || byte == '+' || byte == '-' || byte == '.';
+		has_scheme = bt_is_letter(byte) || (i != 0 && is_other);
+	}
+	if (has_scheme) {
 		parts.scheme = bt_str_sub(url, 0, end - 1);
 		url = bt_str_sub(url, end + 2, BT_STR_MAX);
 		end = find_rest(url);
