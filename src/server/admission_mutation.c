@@ -6,33 +6,6 @@
 #include "server/policy.h"
 
 /**
- * Restores the metadata that no request can change, and the parts of the object that the request's
- * subresource cannot write.
- */
-static void restore_fixed_parts(
-	struct bt_call *call, const struct bt_json_value *before, struct bt_json_value *after)
-{
-	static const char *const fixed[] = {"name", "generateName", "namespace", "uid",
-		"resourceVersion", "creationTimestamp", "deletionTimestamp",
-		"deletionGracePeriodSeconds", "generation", "managedFields"};
-	const struct bt_json_value *metadata = bt_json_object_at(before, "metadata");
-	enum bt_subresource subresource = call->write.subresource;
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(fixed); i++) {
-		bt_kinds_reset_member(
-			call->arena, bt_call_metadata(call, after), metadata, fixed[i]);
-	}
-	if (subresource == BT_SUBRESOURCE_NONE &&
-		(call->write.resource->subresources & 1u << BT_SUBRESOURCE_STATUS) != 0) {
-		bt_kinds_reset_member(call->arena, after, before, "status");
-	} else if (subresource == BT_SUBRESOURCE_STATUS || subresource == BT_SUBRESOURCE_APPROVAL) {
-		struct bt_json_value *whole = bt_json_clone(call->arena, before, false);
-		bt_kinds_reset_member(call->arena, whole, after, "metadata");
-		bt_kinds_reset_member(call->arena, whole, after, "status");
-		*after = *whole;
-	}
-}
-
-/**
  * Removes fields that were applied without a value, as in `?field: optional.none()`: they are null
  * here. In lists, removes all null fields, because list elements cannot be matched with the applied
  * elements.
@@ -96,7 +69,28 @@ int bt_mutation_apply(struct bt_call *call, enum bt_cel_mutation mutation,
 	if (result != 0) {
 		return bt_error_wrap(err, result, "error applying patch");
 	}
-	restore_fixed_parts(call, object, changed);
+	/*
+	 * Restore the metadata that no request can change, and the parts of the object that the
+	 * request's subresource cannot write.
+	 */
+	static const char *const fixed[] = {"name", "generateName", "namespace", "uid",
+		"resourceVersion", "creationTimestamp", "deletionTimestamp",
+		"deletionGracePeriodSeconds", "generation", "managedFields"};
+	const struct bt_json_value *metadata = bt_json_object_at(object, "metadata");
+	enum bt_subresource subresource = call->write.subresource;
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(fixed); i++) {
+		bt_kinds_reset_member(
+			call->arena, bt_call_metadata(call, changed), metadata, fixed[i]);
+	}
+	if (subresource == BT_SUBRESOURCE_NONE &&
+		(call->write.resource->subresources & 1u << BT_SUBRESOURCE_STATUS) != 0) {
+		bt_kinds_reset_member(call->arena, changed, object, "status");
+	} else if (subresource == BT_SUBRESOURCE_STATUS || subresource == BT_SUBRESOURCE_APPROVAL) {
+		struct bt_json_value *whole = bt_json_clone(call->arena, object, false);
+		bt_kinds_reset_member(call->arena, whole, changed, "metadata");
+		bt_kinds_reset_member(call->arena, whole, changed, "status");
+		*changed = *whole;
+	}
 	*object = *changed;
 	return 0;
 }

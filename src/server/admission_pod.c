@@ -214,34 +214,11 @@ static void add_token_volume(struct bt_admission *admission, struct bt_json_valu
 	}
 }
 
-/**
- * Creates the default account of a new namespace in place of the ServiceAccount controller, which
- * may not have run yet.
- */
-static struct bt_json_value *make_default_account(struct bt_admission *admission)
-{
-	static const struct bt_user user = {
-		.name = BT_STR_INIT(
-			"system:serviceaccount:kube-system:service-account-controller")};
-	const struct bt_write *write = admission->write;
-	struct bt_arena *arena = write->arena;
-	struct bt_json_value *account = bt_json_put(arena, NULL, "{metadata: {name: 'default'}}");
-	struct bt_api_request request = BT_API_REQUEST_INIT;
-	struct bt_api_answer answer;
-	request.verb = BT_VERB_CREATE;
-	request.resource = bt_admission_resource(admission, "", "serviceaccounts");
-	request.namespace_ = write->namespace_;
-	request.user = &user;
-	request.dry_run = write->dry_run;
-	request.body = account;
-	bt_api_perform(write->api, &request, arena, &answer);
-	bool is_made = answer.code == 201;
-	bt_api_answer_finish(&answer);
-	return is_made ? account : NULL;
-}
-
 void bt_admission_set_service_account(struct bt_admission *admission, struct bt_json_value *pod)
 {
+	static const struct bt_user controller = {
+		.name = BT_STR_INIT(
+			"system:serviceaccount:kube-system:service-account-controller")};
 	const struct bt_api_options *options = bt_api_options(admission->write->api);
 	struct bt_arena *arena = admission->write->arena;
 	const struct bt_json_value *annotations = bt_json_object_at(pod, "metadata.annotations");
@@ -260,7 +237,20 @@ void bt_admission_set_service_account(struct bt_admission *admission, struct bt_
 			bt_api_key(arena, admission->write->namespace_, name));
 		if (account == NULL && options->admit_service_account &&
 			bt_str_equal_c(name, "default")) {
-			account = make_default_account(admission);
+			/* The ServiceAccount controller may not have run yet in a new namespace. */
+			struct bt_json_value *made =
+				bt_json_put(arena, NULL, "{metadata: {name: 'default'}}");
+			struct bt_api_request request = BT_API_REQUEST_INIT;
+			struct bt_api_answer answer;
+			request.verb = BT_VERB_CREATE;
+			request.resource = bt_admission_resource(admission, "", "serviceaccounts");
+			request.namespace_ = admission->write->namespace_;
+			request.user = &controller;
+			request.dry_run = admission->write->dry_run;
+			request.body = made;
+			bt_api_perform(admission->write->api, &request, arena, &answer);
+			account = answer.code == 201 ? made : NULL;
+			bt_api_answer_finish(&answer);
 		}
 		if (account == NULL && (given.length != 0 || options->admit_service_account)) {
 			bt_admission_refuse(admission,

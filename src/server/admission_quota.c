@@ -131,33 +131,6 @@ static struct bt_json_value *amounts_of(
 
 /* --- scopes --- */
 
-static bool has_cross_namespace_terms(const struct bt_json_value *spec)
-{
-	static const char *const lists[] = {
-		"affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution",
-		"affinity.podAffinity.preferredDuringSchedulingIgnoredDuringExecution",
-		"affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution",
-		"affinity.podAntiAffinity.preferredDuringSchedulingIgnoredDuringExecution",
-	};
-
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(lists); i++) {
-		const struct bt_json_value *terms = bt_json_array_at(spec, lists[i]);
-
-		for (uint32_t n = 0; n < terms->count; n++) {
-			const struct bt_json_value *inner =
-				bt_json_find(terms->elements[n], "podAffinityTerm");
-			const struct bt_json_value *term =
-				inner != NULL ? inner : terms->elements[n];
-
-			if (bt_json_array_at(term, "namespaces")->count != 0 ||
-				bt_json_find(term, "namespaceSelector") != NULL) {
-				return true;
-			}
-		}
-	}
-	return false;
-}
-
 /**
  * Returns whether the text matches the expression's operator and values. `text` is "" if the object
  * does not have the field.
@@ -183,6 +156,12 @@ static bool matches_values(const struct bt_json_value *expression, struct bt_str
 static bool matches_scope(const struct usage *usage, struct bt_arena *arena, struct bt_str scope,
 	const struct bt_json_value *expression, const struct bt_json_value *object)
 {
+	static const char *const lists[] = {
+		"affinity.podAffinity.requiredDuringSchedulingIgnoredDuringExecution",
+		"affinity.podAffinity.preferredDuringSchedulingIgnoredDuringExecution",
+		"affinity.podAntiAffinity.requiredDuringSchedulingIgnoredDuringExecution",
+		"affinity.podAntiAffinity.preferredDuringSchedulingIgnoredDuringExecution",
+	};
 	const struct bt_json_value *spec = bt_json_object_at(object, "spec");
 	bool is_terminating = bt_json_int64_at(spec, "activeDeadlineSeconds", -1) >= 0;
 
@@ -212,8 +191,25 @@ static bool matches_scope(const struct usage *usage, struct bt_arena *arena, str
 
 		return expression != NULL ? matches_values(expression, class_) : class_.length != 0;
 	}
-	return bt_str_equal_c(scope, "CrossNamespacePodAffinity") &&
-		has_cross_namespace_terms(spec);
+	if (!bt_str_equal_c(scope, "CrossNamespacePodAffinity")) {
+		return false;
+	}
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(lists); i++) {
+		const struct bt_json_value *terms = bt_json_array_at(spec, lists[i]);
+
+		for (uint32_t n = 0; n < terms->count; n++) {
+			const struct bt_json_value *inner =
+				bt_json_find(terms->elements[n], "podAffinityTerm");
+			const struct bt_json_value *term =
+				inner != NULL ? inner : terms->elements[n];
+
+			if (bt_json_array_at(term, "namespaces")->count != 0 ||
+				bt_json_find(term, "namespaceSelector") != NULL) {
+				return true;
+			}
+		}
+	}
+	return false;
 }
 
 /** Returns whether all scopes of the quota's spec match. */

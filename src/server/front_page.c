@@ -165,24 +165,6 @@ static bool add_selected(struct values *values)
 	return true;
 }
 
-static bool add_named(struct values *values)
-{
-	struct bt_front_call *call = values->call;
-	const struct bt_route *route = &call->route;
-	struct bt_json_value *object = bt_api_read(call->front->api, route->resource,
-		bt_api_key(&call->arena, route->namespace_, route->name), &call->arena);
-
-	if (object != NULL) {
-		add_object(values, route->resource, object);
-	}
-	if (values->items->count != 0) {
-		return true;
-	}
-	return bt_front_fail(call, 404, "NotFound",
-		"the server could not find the metric %.*s for %.*s %.*s", BT_STR_ARG(route->text),
-		BT_STR_ARG(route->described), BT_STR_ARG(route->name));
-}
-
 static bool add_externals(struct values *values)
 {
 	struct bt_front_call *call = values->call;
@@ -232,9 +214,24 @@ static bool send_custom_metrics(struct bt_front_call *call)
 			return false;
 		}
 	} else if (!parse_selector(
-			   call, call->query.metric_label_selector, &values.metric_selector) ||
-		!(bt_str_equal_c(route->name, "*") ? add_selected(&values) : add_named(&values))) {
+			   call, call->query.metric_label_selector, &values.metric_selector)) {
 		return false;
+	} else if (bt_str_equal_c(route->name, "*")) {
+		if (!add_selected(&values)) {
+			return false;
+		}
+	} else {
+		const struct bt_json_value *object = bt_api_read(call->front->api, route->resource,
+			bt_api_key(arena, route->namespace_, route->name), arena);
+		if (object != NULL) {
+			add_object(&values, route->resource, object);
+		}
+		if (values.items->count == 0) {
+			return bt_front_fail(call, 404, "NotFound",
+				"the server could not find the metric %.*s for %.*s %.*s",
+				BT_STR_ARG(route->text), BT_STR_ARG(route->described),
+				BT_STR_ARG(route->name));
+		}
 	}
 	bt_front_send_document(call, 200,
 		bt_json_put(arena, NULL, "{kind: %c, apiVersion: %s, metadata: {}, items: %v}",

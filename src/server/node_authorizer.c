@@ -435,45 +435,43 @@ static const char *restrict_node(const struct restriction *restriction)
 }
 
 /**
- * Restricts the pods that a node creates: only mirror pods, which represent static pods of the
- * node. A mirror pod must not refer to objects, because a reference would give the node access to
- * the object.
+ * A node may only create mirror pods, which represent its static pods. A mirror pod must not refer
+ * to objects, because a reference would give the node access to the object.
  */
-static const char *restrict_mirror_pod(const struct restriction *restriction)
-{
-	const struct bt_json_value *pod = restriction->object;
-	const struct bt_json_value *owners = bt_json_array_at(pod, "metadata.ownerReferences");
-	if (bt_json_find(bt_json_object_at(pod, "metadata.annotations"),
-		    "kubernetes.io/config.mirror") == NULL) {
-		return "pod does not have \"kubernetes.io/config.mirror\" annotation, node "
-		       "\"{node}\" can only create mirror pods";
-	}
-	if (!is_on_node(pod, restriction->node)) {
-		return "node \"{node}\" can only create pods with spec.nodeName set to itself";
-	}
-	for (uint32_t i = 0; i < owners->count; i++) {
-		const struct bt_json_value *owner = owners->elements[i];
-		if (owners->count != 1 || !bt_str_equal_c(bt_json_text_at(owner, "kind"), "Node") ||
-			!bt_str_equal(bt_json_text_at(owner, "name"), restriction->node)) {
-			return "node \"{node}\" can only create pods with an owner reference set "
-			       "to itself";
-		}
-	}
-	for (int kind = 0; kind < REFERENCE_KIND_COUNT; kind++) {
-		if (pod_refers(pod, (enum reference_kind)kind, (struct bt_str){NULL, 0})) {
-			return bt_arena_printf(restriction->call->arena,
-				"node \"{node}\" can not create pods that reference %s",
-				references[kind].shown)
-				.data;
-		}
-	}
-	return NULL;
-}
-
 static const char *restrict_pod(const struct restriction *restriction)
 {
+	const struct bt_json_value *pod = restriction->object;
 	if (restriction->old == NULL) {
-		return restrict_mirror_pod(restriction);
+		const struct bt_json_value *owners =
+			bt_json_array_at(pod, "metadata.ownerReferences");
+		if (bt_json_find(bt_json_object_at(pod, "metadata.annotations"),
+			    "kubernetes.io/config.mirror") == NULL) {
+			return "pod does not have \"kubernetes.io/config.mirror\" annotation, node "
+			       "\"{node}\" can only create mirror pods";
+		}
+		if (!is_on_node(pod, restriction->node)) {
+			return "node \"{node}\" can only create pods with spec.nodeName set to "
+			       "itself";
+		}
+		for (uint32_t i = 0; i < owners->count; i++) {
+			const struct bt_json_value *owner = owners->elements[i];
+			if (owners->count != 1 ||
+				!bt_str_equal_c(bt_json_text_at(owner, "kind"), "Node") ||
+				!bt_str_equal(bt_json_text_at(owner, "name"), restriction->node)) {
+				return "node \"{node}\" can only create pods with an owner "
+				       "reference set "
+				       "to itself";
+			}
+		}
+		for (int kind = 0; kind < REFERENCE_KIND_COUNT; kind++) {
+			if (pod_refers(pod, (enum reference_kind)kind, (struct bt_str){NULL, 0})) {
+				return bt_arena_printf(restriction->call->arena,
+					"node \"{node}\" can not create pods that reference %s",
+					references[kind].shown)
+					.data;
+			}
+		}
+		return NULL;
 	}
 	bool is_own = is_on_node(restriction->old, restriction->node);
 	if (restriction->object == NULL) {

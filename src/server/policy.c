@@ -111,46 +111,6 @@ static void compile_list(struct build *build, const char *name, const char *memb
 	}
 }
 
-/**
- * Compiles and declares the variables one by one, so that an expression sees only earlier
- * variables.
- */
-static void compile_variables(struct build *build)
-{
-	struct bt_policy *policy = build->policy;
-	const struct bt_json_value *list = bt_json_array_at(policy->spec, "variables");
-	struct bt_cel_variable *fields =
-		BT_ARENA_NEW_ARRAY(&policy->arena, struct bt_cel_variable, list->count);
-	struct bt_cel_object *object = BT_ARENA_NEW(&policy->arena, struct bt_cel_object);
-	struct bt_cel_type *type = BT_ARENA_NEW(&policy->arena, struct bt_cel_type);
-	const struct bt_path *place = BT_PATH_NAME(build->place, "variables");
-	*object = (struct bt_cel_object){.name = BT_STR("variables"), .fields = fields};
-	*type = (struct bt_cel_type){.kind = BT_CEL_OBJECT, .object = object};
-	policy->declared[BT_POLICY_VARIABLES].type = type;
-	policy->variables.items =
-		BT_ARENA_NEW_ARRAY(&policy->arena, struct bt_policy_expression, list->count);
-	for (uint32_t i = 0; i < list->count; i++) {
-		const struct bt_json_value *source = list->elements[i];
-		struct bt_policy_expression *variable =
-			&policy->variables.items[policy->variables.count++];
-		enum bt_cel_kind kind = BT_CEL_DYN;
-		variable->source = source;
-		variable->text = bt_kinds_text(source, "expression");
-		variable->program = compile(build,
-			BT_PATH_NAME(BT_PATH_INDEX(place, i), "expression"),
-			bt_json_find(source, "expression"), BT_CEL_ANY, BT_CEL_MUTATION_NONE);
-		if (variable->program != NULL) {
-			kind = bt_cel_program_result(variable->program);
-		}
-		if (kind != BT_CEL_BOOL && kind != BT_CEL_INT && kind != BT_CEL_DOUBLE &&
-			kind != BT_CEL_STRING) {
-			kind = BT_CEL_DYN;
-		}
-		fields[object->field_count++] = (struct bt_cel_variable){
-			bt_kinds_text(source, "name"), &bt_cel_types[kind]};
-	}
-}
-
 static void compile_mutations(struct build *build)
 {
 	static const struct {
@@ -248,7 +208,38 @@ static struct bt_policy *policy_create(enum bt_policy_kind kind, struct bt_str n
 		policy_new(name, spec, has_params ? BT_POLICY__COUNT : BT_POLICY_PARAMS);
 	struct build build = {policy, errors, BT_PATH_NAME(NULL, "spec")};
 	policy->kind = kind;
-	compile_variables(&build);
+	/* Declares the variables one by one, so that an expression sees only earlier variables. */
+	const struct bt_json_value *list = bt_json_array_at(policy->spec, "variables");
+	struct bt_cel_variable *fields =
+		BT_ARENA_NEW_ARRAY(&policy->arena, struct bt_cel_variable, list->count);
+	struct bt_cel_object *object = BT_ARENA_NEW(&policy->arena, struct bt_cel_object);
+	struct bt_cel_type *type = BT_ARENA_NEW(&policy->arena, struct bt_cel_type);
+	const struct bt_path *place = BT_PATH_NAME(build.place, "variables");
+	*object = (struct bt_cel_object){.name = BT_STR("variables"), .fields = fields};
+	*type = (struct bt_cel_type){.kind = BT_CEL_OBJECT, .object = object};
+	policy->declared[BT_POLICY_VARIABLES].type = type;
+	policy->variables.items =
+		BT_ARENA_NEW_ARRAY(&policy->arena, struct bt_policy_expression, list->count);
+	for (uint32_t i = 0; i < list->count; i++) {
+		const struct bt_json_value *source = list->elements[i];
+		struct bt_policy_expression *variable =
+			&policy->variables.items[policy->variables.count++];
+		enum bt_cel_kind result = BT_CEL_DYN;
+		variable->source = source;
+		variable->text = bt_kinds_text(source, "expression");
+		variable->program = compile(&build,
+			BT_PATH_NAME(BT_PATH_INDEX(place, i), "expression"),
+			bt_json_find(source, "expression"), BT_CEL_ANY, BT_CEL_MUTATION_NONE);
+		if (variable->program != NULL) {
+			result = bt_cel_program_result(variable->program);
+		}
+		if (result != BT_CEL_BOOL && result != BT_CEL_INT && result != BT_CEL_DOUBLE &&
+			result != BT_CEL_STRING) {
+			result = BT_CEL_DYN;
+		}
+		fields[object->field_count++] = (struct bt_cel_variable){
+			bt_kinds_text(source, "name"), &bt_cel_types[result]};
+	}
 	compile_list(&build, "matchConditions", "expression", BT_CEL_BOOL, &policy->conditions);
 	if (kind == BT_POLICY_MUTATING) {
 		compile_mutations(&build);

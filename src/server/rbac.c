@@ -365,29 +365,6 @@ static bool list_has(const struct bt_text_list *list, struct bt_str text)
 	return false;
 }
 
-/**
- * Returns whether an entry of the list covers the resource. Entries are "*", "pods", "pods/log", or
- * "*" followed by "/log", which covers the subresource log of all resources.
- */
-static bool resources_have(
-	const struct bt_text_list *list, struct bt_str resource, struct bt_str subresource)
-{
-	for (uint32_t i = 0; i < list->count; i++) {
-		struct bt_str item = list->items[i];
-		if (bt_str_equal_c(item, "*")) {
-			return true;
-		}
-		struct bt_str part = bt_str_cut(&item, '/');
-		bool has_slash = item.data != NULL; /* "pods/" matches nothing */
-		if (has_slash == (subresource.length != 0) && bt_str_equal(item, subresource) &&
-			(bt_str_equal(part, resource) ||
-				(subresource.length != 0 && bt_str_equal_c(part, "*")))) {
-			return true;
-		}
-	}
-	return false;
-}
-
 bool bt_policy_rule_allows(const struct bt_policy_rule *rule, const struct bt_access *access)
 {
 	if (!list_has(&rule->verbs, access->verb)) {
@@ -407,8 +384,25 @@ bool bt_policy_rule_allows(const struct bt_policy_rule *rule, const struct bt_ac
 	}
 	bool names_match = rule->names.count == 0 ||
 		bt_str_is_among(access->name, rule->names.items, rule->names.count);
-	return names_match && list_has(&rule->groups, access->group) &&
-		resources_have(&rule->resources, access->resource, access->subresource);
+	if (!names_match || !list_has(&rule->groups, access->group)) {
+		return false;
+	}
+	/* Entries are "*", "pods", "pods/log", or "*" with "/log": the log of all resources. */
+	for (uint32_t i = 0; i < rule->resources.count; i++) {
+		struct bt_str item = rule->resources.items[i];
+		if (bt_str_equal_c(item, "*")) {
+			return true;
+		}
+		struct bt_str part = bt_str_cut(&item, '/');
+		bool has_slash = item.data != NULL; /* "pods/" matches nothing */
+		if (has_slash == (access->subresource.length != 0) &&
+			bt_str_equal(item, access->subresource) &&
+			(bt_str_equal(part, access->resource) ||
+				(access->subresource.length != 0 && bt_str_equal_c(part, "*")))) {
+			return true;
+		}
+	}
+	return false;
 }
 
 static struct bt_str allowed_by(const struct match *match, struct bt_arena *arena)

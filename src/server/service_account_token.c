@@ -270,36 +270,6 @@ void bt_call_token(struct bt_call *call)
 
 /** --- checking tokens --- */
 
-/** Reads the claims, whose texts are borrowed from `payload`. false: another issuer's token. */
-static bool read_claims(const struct bt_json_value *payload, struct claims *out)
-{
-	struct bt_str issuer = bt_json_find_str(payload, "iss");
-	const struct bt_json_value *own = bt_json_find(payload, "kubernetes.io");
-	*out = (struct claims){.expires_seconds = INT64_MAX};
-	if (bt_str_equal_c(issuer, LEGACY_ISSUER)) {
-		out->is_legacy = true;
-		out->namespace_ = bt_json_find_str(payload, LEGACY_CLAIM "namespace");
-		out->secret = bt_json_find_str(payload, LEGACY_CLAIM "secret.name");
-		out->account = bt_json_find_str(payload, LEGACY_CLAIM "service-account.name");
-		out->account_uid = bt_json_find_str(payload, LEGACY_CLAIM "service-account.uid");
-		return true;
-	}
-	out->namespace_ = bt_json_find_str(own, "namespace");
-	out->account = bt_json_text_at(own, "serviceaccount.name");
-	out->account_uid = bt_json_text_at(own, "serviceaccount.uid");
-	out->secret = bt_json_text_at(own, "secret.name");
-	out->secret_uid = bt_json_text_at(own, "secret.uid");
-	out->pod = bt_json_text_at(own, "pod.name");
-	out->pod_uid = bt_json_text_at(own, "pod.uid");
-	out->node = bt_json_text_at(own, "node.name");
-	out->node_uid = bt_json_text_at(own, "node.uid");
-	out->id = bt_json_find_str(payload, "jti");
-	out->expires_seconds = bt_json_int64_at(payload, "exp", 0);
-	out->from_seconds = bt_json_int64_at(payload, "nbf", 0);
-	out->audiences = bt_json_array_at(payload, "aud");
-	return bt_str_equal_c(issuer, BT_TOKEN_ISSUER);
-}
-
 /**
  * Verifies the token and returns the slot with its claims. NULL: the signature is invalid, or
  * another issuer created the token.
@@ -310,7 +280,6 @@ static struct slot *find_claims(struct bt_api *api, struct bt_str token, struct 
 	struct bt_jwt_key *key;
 	struct bt_str text;
 	struct bt_json_value *payload;
-	struct claims claims;
 	if (slot->token.length != 0 && bt_str_equal(slot->token, token)) {
 		return slot;
 	}
@@ -320,12 +289,41 @@ static struct slot *find_claims(struct bt_api *api, struct bt_str token, struct 
 	}
 	bt_arena_reset(&slot->arena);
 	slot->token = BT_STR("");
-	if (bt_json_parse(&slot->arena, text, true, &payload, NULL) != 0 ||
-		!read_claims(payload, &claims)) {
+	if (bt_json_parse(&slot->arena, text, true, &payload, NULL) != 0) {
 		return NULL;
 	}
+	struct bt_str issuer = bt_json_find_str(payload, "iss");
+	const struct bt_json_value *own = bt_json_find(payload, "kubernetes.io");
+	if (bt_str_equal_c(issuer, LEGACY_ISSUER)) {
+		slot->claims = (struct claims){
+			.is_legacy = true,
+			.namespace_ = bt_json_find_str(payload, LEGACY_CLAIM "namespace"),
+			.secret = bt_json_find_str(payload, LEGACY_CLAIM "secret.name"),
+			.account = bt_json_find_str(payload, LEGACY_CLAIM "service-account.name"),
+			.account_uid =
+				bt_json_find_str(payload, LEGACY_CLAIM "service-account.uid"),
+			.expires_seconds = INT64_MAX,
+		};
+	} else if (bt_str_equal_c(issuer, BT_TOKEN_ISSUER)) {
+		slot->claims = (struct claims){
+			.namespace_ = bt_json_find_str(own, "namespace"),
+			.account = bt_json_text_at(own, "serviceaccount.name"),
+			.account_uid = bt_json_text_at(own, "serviceaccount.uid"),
+			.secret = bt_json_text_at(own, "secret.name"),
+			.secret_uid = bt_json_text_at(own, "secret.uid"),
+			.pod = bt_json_text_at(own, "pod.name"),
+			.pod_uid = bt_json_text_at(own, "pod.uid"),
+			.node = bt_json_text_at(own, "node.name"),
+			.node_uid = bt_json_text_at(own, "node.uid"),
+			.id = bt_json_find_str(payload, "jti"),
+			.expires_seconds = bt_json_int64_at(payload, "exp", 0),
+			.from_seconds = bt_json_int64_at(payload, "nbf", 0),
+			.audiences = bt_json_array_at(payload, "aud"),
+		};
+	} else {
+		return NULL; /* another issuer's token */
+	}
 	slot->token = bt_arena_str(&slot->arena, token);
-	slot->claims = claims;
 	slot->account_rv = 0;
 	slot->bound_rv = 0;
 	return slot;

@@ -80,36 +80,6 @@ static void refuse_assignment(struct bt_call *call, struct bt_str text)
 	failure->kind = BT_STR("pods/binding");
 }
 
-/**
- * Checks whether the binding can be applied to the pod, in the order of spec 14 section 17. false:
- * the call failed.
- */
-static bool check_pod(
-	struct bt_call *call, const struct bt_json_value *binding, const struct bt_json_value *pod)
-{
-	struct bt_str uid = bt_json_text_at(binding, "metadata.uid");
-	struct bt_str rv = bt_json_text_at(binding, "metadata.resourceVersion");
-	struct bt_str pod_uid = bt_json_text_at(pod, "metadata.uid");
-	struct bt_str pod_rv = bt_json_text_at(pod, "metadata.resourceVersion");
-	struct bt_str node = bt_json_text_at(pod, "spec.nodeName");
-	if (uid.length != 0 && !bt_str_equal(uid, pod_uid)) {
-		(void)bt_call_refuse_precondition(call, "UID", uid, pod_uid);
-	} else if (rv.length != 0 && !bt_str_equal(rv, pod_rv)) {
-		(void)bt_call_refuse_precondition(call, "ResourceVersion", rv, pod_rv);
-	} else if (bt_json_text_at(pod, "metadata.deletionTimestamp").length != 0) {
-		refuse_assignment(call, BT_STR("is being deleted, cannot be assigned to a host"));
-	} else if (node.length != 0) {
-		refuse_assignment(call,
-			bt_arena_printf(call->arena, "is already assigned to node \"%.*s\"",
-				BT_STR_ARG(node)));
-	} else if (bt_json_array_at(pod, "spec.schedulingGates")->count != 0) {
-		refuse_assignment(call, BT_STR("has non-empty .spec.schedulingGates"));
-	} else {
-		return true;
-	}
-	return false;
-}
-
 static void merge_map(struct bt_call *call, struct bt_json_value *metadata,
 	const struct bt_json_value *binding, const char *name)
 {
@@ -147,8 +117,29 @@ void bt_call_binding(struct bt_call *call)
 		return;
 	}
 	struct bt_json_value *pod = bt_call_parse(call, stored);
-	if (!bt_policies_validate(call, "CREATE", NULL, binding) ||
-		!check_pod(call, binding, pod)) {
+	if (!bt_policies_validate(call, "CREATE", NULL, binding)) {
+		return;
+	}
+	/* Whether the binding can be applied, in the order of spec 14 section 17. */
+	struct bt_str uid = bt_json_text_at(binding, "metadata.uid");
+	struct bt_str rv = bt_json_text_at(binding, "metadata.resourceVersion");
+	struct bt_str pod_uid = bt_json_text_at(pod, "metadata.uid");
+	struct bt_str pod_rv = bt_json_text_at(pod, "metadata.resourceVersion");
+	struct bt_str old_node = bt_json_text_at(pod, "spec.nodeName");
+	if (uid.length != 0 && !bt_str_equal(uid, pod_uid)) {
+		(void)bt_call_refuse_precondition(call, "UID", uid, pod_uid);
+	} else if (rv.length != 0 && !bt_str_equal(rv, pod_rv)) {
+		(void)bt_call_refuse_precondition(call, "ResourceVersion", rv, pod_rv);
+	} else if (bt_json_text_at(pod, "metadata.deletionTimestamp").length != 0) {
+		refuse_assignment(call, BT_STR("is being deleted, cannot be assigned to a host"));
+	} else if (old_node.length != 0) {
+		refuse_assignment(call,
+			bt_arena_printf(call->arena, "is already assigned to node \"%.*s\"",
+				BT_STR_ARG(old_node)));
+	} else if (bt_json_array_at(pod, "spec.schedulingGates")->count != 0) {
+		refuse_assignment(call, BT_STR("has non-empty .spec.schedulingGates"));
+	}
+	if (call->answer->failure.code != 0) {
 		return;
 	}
 	struct bt_json_value *metadata = bt_call_metadata(call, pod);

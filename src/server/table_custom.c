@@ -33,23 +33,6 @@ static bool take_quoted(struct path *path, char quote, struct bt_str *out_text)
 	return true;
 }
 
-static const struct bt_json_value *plain_member(
-	struct path *path, const struct bt_json_value *value)
-{
-	char name[256];
-	uint32_t length = 0;
-	while (path->next < path->end && *path->next != '.' && *path->next != '[') {
-		if (*path->next == '\\' && path->next + 1 < path->end) {
-			path->next++; /* escaped, so a part of the name */
-		}
-		if (length == sizeof(name)) {
-			return NULL;
-		}
-		name[length++] = *path->next++;
-	}
-	return length == 0 ? value : bt_json_get(value, (struct bt_str){name, length});
-}
-
 /** Follows a path in brackets; called after the opening bracket. */
 static const struct bt_json_value *bracketed(struct path *path, const struct bt_json_value *value)
 {
@@ -118,7 +101,19 @@ const struct bt_json_value *bt_table_json_path(
 		if (skip_text(&path, "[")) {
 			value = bracketed(&path, value);
 		} else if (skip_text(&path, ".")) {
-			value = plain_member(&path, value);
+			char name[256];
+			uint32_t length = 0;
+			while (path.next < path.end && *path.next != '.' && *path.next != '[') {
+				if (*path.next == '\\' && path.next + 1 < path.end) {
+					path.next++; /* escaped, so a part of the name */
+				}
+				if (length == sizeof(name)) {
+					return NULL;
+				}
+				name[length++] = *path.next++;
+			}
+			value = length == 0 ? value
+					    : bt_json_get(value, (struct bt_str){name, length});
 		} else {
 			return NULL;
 		}

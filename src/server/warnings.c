@@ -175,39 +175,6 @@ const struct bt_json_value *bt_call_pod(
 	return bt_json_object_at(object, path);
 }
 
-static void warn_about_pod(struct bt_call *call, const char *root, const struct bt_json_value *pod)
-{
-	struct scan scan = {.call = call, .root = root};
-	const struct bt_json_value *spec = bt_json_object_at(pod, "spec");
-	warn_about_keys(&scan, "spec.nodeSelector", bt_json_object_at(spec, "nodeSelector"), labels,
-		BT_ARRAY_LENGTH(labels));
-	const struct bt_json_value *affinity = bt_json_object_at(spec, "affinity.nodeAffinity");
-	const struct bt_json_value *terms = bt_json_array_at(
-		affinity, "requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms");
-	const struct bt_json_value *preferred =
-		bt_json_array_at(affinity, "preferredDuringSchedulingIgnoredDuringExecution");
-	for (uint32_t i = 0; i < terms->count; i++) {
-		warn_about_term(&scan,
-			"requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms", i, "",
-			terms->elements[i]);
-	}
-	for (uint32_t i = 0; i < preferred->count; i++) {
-		warn_about_term(&scan, "preferredDuringSchedulingIgnoredDuringExecution", i,
-			".preference", bt_json_object_at(preferred->elements[i], "preference"));
-	}
-	warn_about_keys(&scan, "metadata.annotations",
-		bt_json_object_at(pod, "metadata.annotations"), annotations,
-		BT_ARRAY_LENGTH(annotations));
-	warn_about_containers(&scan, spec, "initContainers");
-	warn_about_containers(&scan, spec, "containers");
-	if (bt_json_int64_at(spec, "terminationGracePeriodSeconds", 0) < 0) {
-		bt_call_warn(call,
-			"%sspec.terminationGracePeriodSeconds: must be >= 0; negative values are "
-			"invalid and will be treated as 1",
-			root);
-	}
-}
-
 void bt_call_warn_about(
 	struct bt_call *call, const struct bt_json_value *old, const struct bt_json_value *object)
 {
@@ -237,7 +204,39 @@ void bt_call_warn_about(
 				is_long && has_dots ? " " : "",
 				has_dots ? "must not contain dots" : "");
 		}
-		warn_about_pod(call, root, pod);
+		struct scan scan = {.call = call, .root = root};
+		const struct bt_json_value *pod_spec = bt_json_object_at(pod, "spec");
+		warn_about_keys(&scan, "spec.nodeSelector",
+			bt_json_object_at(pod_spec, "nodeSelector"), labels,
+			BT_ARRAY_LENGTH(labels));
+		const struct bt_json_value *affinity =
+			bt_json_object_at(pod_spec, "affinity.nodeAffinity");
+		const struct bt_json_value *terms = bt_json_array_at(affinity,
+			"requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms");
+		const struct bt_json_value *preferred = bt_json_array_at(
+			affinity, "preferredDuringSchedulingIgnoredDuringExecution");
+		for (uint32_t i = 0; i < terms->count; i++) {
+			warn_about_term(&scan,
+				"requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms",
+				i, "", terms->elements[i]);
+		}
+		for (uint32_t i = 0; i < preferred->count; i++) {
+			warn_about_term(&scan, "preferredDuringSchedulingIgnoredDuringExecution", i,
+				".preference",
+				bt_json_object_at(preferred->elements[i], "preference"));
+		}
+		warn_about_keys(&scan, "metadata.annotations",
+			bt_json_object_at(pod, "metadata.annotations"), annotations,
+			BT_ARRAY_LENGTH(annotations));
+		warn_about_containers(&scan, pod_spec, "initContainers");
+		warn_about_containers(&scan, pod_spec, "containers");
+		if (bt_json_int64_at(pod_spec, "terminationGracePeriodSeconds", 0) < 0) {
+			bt_call_warn(call,
+				"%sspec.terminationGracePeriodSeconds: must be >= 0; negative "
+			        "values are "
+				"invalid and will be treated as 1",
+				root);
+		}
 	}
 	if (resource->message == NULL ||
 		bt_kinds_warns[resource->message - bt_schema_messages] == NULL) {

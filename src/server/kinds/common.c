@@ -223,16 +223,6 @@ void bt_kinds_check_quantities(struct bt_field_errors *errors, const struct bt_p
 	}
 }
 
-bool bt_kinds_check_required(struct bt_field_errors *errors, const struct bt_path *parent,
-	const struct bt_json_value *object, const char *name)
-{
-	if (bt_kinds_text(object, name).length != 0) {
-		return true;
-	}
-	bt_kinds_error_required(errors, BT_PATH_NAME(parent, name));
-	return false;
-}
-
 static bool is_empty(const struct bt_json_value *value)
 {
 	return value == NULL || value->type == BT_JSON_NULL ||

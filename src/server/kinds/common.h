@@ -134,9 +134,6 @@ void bt_kinds_check_allowed(struct bt_field_errors *errors, const struct bt_path
  */
 void bt_kinds_check_items(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *list, const char *const *allowed, bool unique);
-/** Returns whether the member is a text that is not empty; if not, adds "Required value". */
-bool bt_kinds_check_required(struct bt_field_errors *errors, const struct bt_path *parent,
-	const struct bt_json_value *object, const char *name);
 /** Adds an error if the list or object has more than `max` elements or members. */
 void bt_kinds_check_count(struct bt_field_errors *errors, const struct bt_path *place,
 	const struct bt_json_value *list, uint32_t max);

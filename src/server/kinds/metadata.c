@@ -187,31 +187,6 @@ void bt_kinds_check_labels(struct bt_field_errors *errors, const struct bt_path 
 	}
 }
 
-static void check_annotations(struct bt_field_errors *errors, const struct bt_path *place,
-	const struct bt_json_value *annotations)
-{
-	uint64_t bytes = 0;
-	for (uint32_t i = 0; annotations != NULL && i < annotations->count; i++) {
-		struct bt_str key = annotations->members[i].name;
-		bytes += (uint64_t)key.length + annotations->members[i].value->text.length;
-		if (!bt_label_key_is_valid(key)) {
-			/* the prefix of an annotation key may have capital letters */
-			char *lowered = bt_arena_alloc_bytes(errors->arena, (size_t)key.length + 1);
-			for (uint32_t n = 0; n < key.length; n++) {
-				char byte = key.data[n];
-				lowered[n] = byte >= 'A' && byte <= 'Z' ? (char)(byte - 'A' + 'a')
-									: byte;
-			}
-			bt_kinds_check_label_key(
-				errors, place, (struct bt_str){lowered, key.length});
-		}
-	}
-	if (bytes > ANNOTATION_BYTES_MAX) {
-		bt_kinds_error(errors, BT_FIELD_TOO_LONG, place, NULL,
-			"may not be more than %d bytes", ANNOTATION_BYTES_MAX);
-	}
-}
-
 void bt_kinds_check_metadata(struct bt_field_errors *errors, const struct bt_path *parent,
 	const struct bt_json_value *object, enum bt_name_rule rule)
 {
@@ -232,8 +207,24 @@ void bt_kinds_check_metadata(struct bt_field_errors *errors, const struct bt_pat
 	}
 	bt_kinds_check_labels(
 		errors, BT_PATH_NAME(&place, "labels"), bt_kinds_object(metadata, "labels"));
-	check_annotations(errors, BT_PATH_NAME(&place, "annotations"),
-		bt_kinds_object(metadata, "annotations"));
+	const struct bt_json_value *annotations = bt_json_object_at(metadata, "annotations");
+	const struct bt_path annotations_at = *BT_PATH_NAME(&place, "annotations");
+	uint64_t bytes = 0;
+	for (uint32_t i = 0; i < annotations->count; i++) {
+		struct bt_str key = annotations->members[i].name;
+		bytes += (uint64_t)key.length + annotations->members[i].value->text.length;
+		if (!bt_label_key_is_valid(key)) {
+			/* the prefix of an annotation key may have capital letters */
+			struct bt_strbuf lowered = {0};
+			bt_strbuf_append_lower(&lowered, key);
+			bt_kinds_check_label_key(errors, &annotations_at,
+				bt_arena_take_strbuf(errors->arena, &lowered));
+		}
+	}
+	if (bytes > ANNOTATION_BYTES_MAX) {
+		bt_kinds_error(errors, BT_FIELD_TOO_LONG, &annotations_at, NULL,
+			"may not be more than %d bytes", ANNOTATION_BYTES_MAX);
+	}
 	for (uint32_t i = 0; i < owners->count; i++) {
 		const struct bt_path at =
 			*BT_PATH_INDEX(BT_PATH_NAME(&place, "ownerReferences"), i);

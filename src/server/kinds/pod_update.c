@@ -216,9 +216,10 @@ void bt_kinds_validate_pod_update(const struct bt_write *write, const struct bt_
 	}
 	const struct bt_json_value *containers = bt_json_array_at(after, "containers");
 	for (uint32_t i = 0; i < containers->count; i++) {
-		(void)bt_kinds_check_required(errors,
-			BT_PATH_INDEX(BT_PATH_NAME(place, "containers"), i),
-			containers->elements[i], "image");
+		const struct bt_path *at = BT_PATH_INDEX(BT_PATH_NAME(place, "containers"), i);
+		if (bt_kinds_text(containers->elements[i], "image").length == 0) {
+			bt_kinds_error_required(errors, BT_PATH_NAME(at, "image"));
+		}
 	}
 	struct bt_text_set known_gates = {0};
 	bt_kinds_collect_names(&known_gates, old_gates, "name");
