@@ -300,25 +300,6 @@ static bool has_suffix_without_case(struct bt_str text, struct bt_str suffix)
 			bt_str_sub(text, text.length - suffix.length, BT_STR_MAX), suffix);
 }
 
-/* "example.org" matches itself and its subdomains, ".example.org" only subdomains. */
-static bool matches_domain(struct bt_str entry, struct bt_str host)
-{
-	if (bt_str_has_prefix(entry, BT_STR("*."))) {
-		entry = bt_str_sub(entry, 1, BT_STR_MAX);
-	}
-	if (entry.length == 0) {
-		return false;
-	}
-	if (entry.data[0] == '.') {
-		return has_suffix_without_case(host, entry);
-	}
-	if (bt_str_equal_without_case(host, entry)) {
-		return true;
-	}
-	return host.length > entry.length && has_suffix_without_case(host, entry) &&
-		host.data[host.length - entry.length - 1] == '.';
-}
-
 static bool matches_entry(struct bt_str entry, const struct bt_http_url *url,
 	const struct bt_http_ip *address, bool is_address, bool is_v4)
 {
@@ -337,7 +318,21 @@ static bool matches_entry(struct bt_str entry, const struct bt_http_url *url,
 	if (bt_http_parse_ip(parts.host, &own, &own_is_v4)) {
 		return is_address && memcmp(&own, address, sizeof(own)) == 0;
 	}
-	return !is_address && matches_domain(parts.host, url->host);
+	/* "example.org" matches itself and its subdomains, ".example.org" only subdomains. */
+	struct bt_str host = url->host;
+	struct bt_str domain = parts.host;
+	if (bt_str_has_prefix(domain, BT_STR("*."))) {
+		domain = bt_str_sub(domain, 1, BT_STR_MAX);
+	}
+	if (is_address || domain.length == 0) {
+		return false;
+	}
+	if (domain.data[0] == '.') {
+		return has_suffix_without_case(host, domain);
+	}
+	return bt_str_equal_without_case(host, domain) ||
+		(host.length > domain.length && has_suffix_without_case(host, domain) &&
+			host.data[host.length - domain.length - 1] == '.');
 }
 
 const struct bt_http_proxy *bt_http_proxies_find(

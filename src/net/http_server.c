@@ -307,21 +307,6 @@ static void on_ready(void *context)
 	server->ready = true;
 }
 
-static int64_t cut_late_requests(struct bt_http_server *server, int64_t now_ns)
-{
-	int64_t allowed_ns =
-		ARRIVAL_TIMEOUTS * BT_NS_PER_SECOND * (int64_t)server->limits.idle_timeout_seconds;
-	struct bt_http_connection *connection = server->arriving_first;
-	while (connection != NULL && connection->since_ns + allowed_ns <= now_ns) {
-		struct bt_http_connection *next = connection->next;
-		/* libmicrohttpd then ends the connection as after a client's hangup */
-		(void)shutdown(bt_http_socket_of(connection->handle), SHUT_RDWR);
-		arriving_remove(server, connection);
-		connection = next;
-	}
-	return connection != NULL ? connection->since_ns + allowed_ns : INT64_MAX;
-}
-
 /*
  * At the limit of connections, closes the connection that has waited longest for its next request
  * if another client waits to be accepted. Returns when to look again.
@@ -354,7 +339,17 @@ static int64_t run_daemon(void *context, int64_t now_ns)
 	if (!server->is_serving) {
 		return INT64_MAX;
 	}
-	int64_t cut_ns = cut_late_requests(server, now_ns);
+	int64_t allowed_ns =
+		ARRIVAL_TIMEOUTS * BT_NS_PER_SECOND * (int64_t)server->limits.idle_timeout_seconds;
+	struct bt_http_connection *late = server->arriving_first;
+	while (late != NULL && late->since_ns + allowed_ns <= now_ns) {
+		struct bt_http_connection *next = late->next;
+		/* libmicrohttpd then ends the connection as after a client's hangup */
+		(void)shutdown(bt_http_socket_of(late->handle), SHUT_RDWR);
+		arriving_remove(server, late);
+		late = next;
+	}
+	int64_t cut_ns = late != NULL ? late->since_ns + allowed_ns : INT64_MAX;
 	cut_ns = BT_MIN(cut_ns, make_room(server, now_ns));
 	if (server->ready || server->resumed || server->run_at_ns <= now_ns) {
 		bool is_idle = !server->ready && !server->resumed;

@@ -135,34 +135,6 @@ static void add_word(struct bt_strbuf *out, size_t start, const char *prefix, co
 	bt_strbuf_finish(&item);
 }
 
-static int add_suites(const struct bt_tls_options *options, struct bt_strbuf *out, size_t start,
-	bool *out_has_old, struct berth_error *err)
-{
-	bool has_new = false;
-	for (uint32_t i = 0; i < options->cipher_suite_count; i++) {
-		const struct suite *suite = find_suite(options->cipher_suites[i]);
-		if (suite == NULL) {
-			return bt_error_set(err, BERTH_ERR_INVALID,
-				"Cipher suite %.*s not supported or doesn't exist",
-				BT_STR_ARG(options->cipher_suites[i]));
-		}
-		if (suite->key_exchange != NULL) {
-			*out_has_old = true;
-			add_word(out, start, "", suite->key_exchange);
-		}
-		add_word(out, start, "", suite->cipher);
-		add_word(out, start, "", suite->mac);
-		has_new = has_new || strcmp(suite->mac, "AEAD") == 0;
-	}
-	if (!has_new) {
-		/* TLS 1.3, to which the flag does not apply, still needs ciphers */
-		add_word(out, start, "", "AES-128-GCM");
-		add_word(out, start, "", "AES-256-GCM");
-		add_word(out, start, "", "AEAD");
-	}
-	return 0;
-}
-
 int bt_tls_priorities(
 	const struct bt_tls_options *options, struct bt_strbuf *out, struct berth_error *err)
 {
@@ -170,9 +142,27 @@ int bt_tls_priorities(
 	bool has_old_suites = options->cipher_suite_count == 0;
 	bt_strbuf_append_c(out, options->cipher_suite_count != 0 ? EMPTY_BASE : DEFAULT_BASE);
 	if (options->cipher_suite_count != 0) {
-		int result = add_suites(options, out, start, &has_old_suites, err);
-		if (result != 0) {
-			return result;
+		bool has_new = false;
+		for (uint32_t i = 0; i < options->cipher_suite_count; i++) {
+			const struct suite *suite = find_suite(options->cipher_suites[i]);
+			if (suite == NULL) {
+				return bt_error_set(err, BERTH_ERR_INVALID,
+					"Cipher suite %.*s not supported or doesn't exist",
+					BT_STR_ARG(options->cipher_suites[i]));
+			}
+			if (suite->key_exchange != NULL) {
+				has_old_suites = true;
+				add_word(out, start, "", suite->key_exchange);
+			}
+			add_word(out, start, "", suite->cipher);
+			add_word(out, start, "", suite->mac);
+			has_new = has_new || strcmp(suite->mac, "AEAD") == 0;
+		}
+		if (!has_new) {
+			/* TLS 1.3, to which the flag does not apply, still needs ciphers */
+			add_word(out, start, "", "AES-128-GCM");
+			add_word(out, start, "", "AES-256-GCM");
+			add_word(out, start, "", "AEAD");
 		}
 	}
 	enum bt_tls_version min = options->min_version != BT_TLS_VERSION_DEFAULT

@@ -312,17 +312,6 @@ static void fail_connection(
 	bt_http_connection_close(connection);
 }
 
-/* Whether the DNS name of a certificate stands for the host; a first label "*" stands for any. */
-static bool matches_name(struct bt_str name, struct bt_str host)
-{
-	if (bt_str_has_prefix(name, BT_STR("*."))) {
-		int64_t dot = bt_str_find_char(host, '.');
-		name = bt_str_sub(name, 1, BT_STR_MAX);
-		host = bt_str_sub(host, dot > 0 ? (uint32_t)dot : host.length, BT_STR_MAX);
-	}
-	return host.length != 0 && bt_str_equal_without_case(name, host);
-}
-
 /*
  * Whether a subjectAltName of the server's certificate names the host. GnuTLS's own check takes the
  * common name if there is no DNS name, and stops at a name that is longer than any host.
@@ -350,9 +339,16 @@ static bool names_host(gnutls_session_t session, struct bt_str host)
 		type = gnutls_x509_crt_get_subject_alt_name(leaf, i, name, &length, NULL);
 		if (type == GNUTLS_E_SHORT_MEMORY_BUFFER) {
 			type = 0;
-		} else if (type == GNUTLS_SAN_DNSNAME) {
-			found = !is_ip &&
-				matches_name((struct bt_str){name, (uint32_t)length}, host);
+		} else if (type == GNUTLS_SAN_DNSNAME && !is_ip) {
+			struct bt_str given = {name, (uint32_t)length};
+			struct bt_str rest = host;
+			if (bt_str_has_prefix(given, BT_STR("*."))) { /* any first label */
+				int64_t dot = bt_str_find_char(host, '.');
+				given = bt_str_sub(given, 1, BT_STR_MAX);
+				rest = bt_str_sub(
+					host, dot > 0 ? (uint32_t)dot : host.length, BT_STR_MAX);
+			}
+			found = rest.length != 0 && bt_str_equal_without_case(given, rest);
 		} else if (type == GNUTLS_SAN_IPADDRESS && is_ip) {
 			found = (length == 16 && memcmp(name, address.bytes, 16) == 0) ||
 				(length == 4 && is_v4 && memcmp(name, address.bytes + 12, 4) == 0);

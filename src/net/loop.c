@@ -273,33 +273,6 @@ static void keep_due(struct bt_loop *loop)
 	loop->due_ns = INT64_MAX;
 }
 
-static void call_workers(struct bt_loop *loop)
-{
-	int64_t now_ns = bt_clock_steady_ns();
-	if (loop->due_ns <= now_ns) {
-		keep_due(loop); /* the calls below do what is due */
-	}
-	loop->working++;
-	for (uint32_t i = 0; i < loop->workers.count; i++) {
-		struct worker worker = loop->workers.items[i];
-		if (worker.at_work || worker.removed) {
-			continue;
-		}
-		loop->workers.items[i].at_work = true;
-		int64_t next_ns = worker.work(worker.context, now_ns);
-		loop->workers.items[i].at_work = false;
-		bt_loop_call_at(loop, next_ns);
-		if (loop->working == 1) {
-			bt_loop_call_at(loop, loop->kept_due_ns);
-			loop->kept_due_ns = INT64_MAX;
-		}
-	}
-	loop->working--;
-	if (loop->working == 0) {
-		compact_workers(loop);
-	}
-}
-
 int bt_loop_turn(struct bt_loop *loop, int64_t wait_ns, struct berth_error *err)
 {
 	struct epoll_event events[EVENTS_PER_TURN];
@@ -340,7 +313,29 @@ int bt_loop_turn(struct bt_loop *loop, int64_t wait_ns, struct berth_error *err)
 	}
 	loop->dispatching--;
 	free_removed(loop);
-	call_workers(loop);
+	now_ns = bt_clock_steady_ns();
+	if (loop->due_ns <= now_ns) {
+		keep_due(loop); /* the calls below do what is due */
+	}
+	loop->working++;
+	for (uint32_t i = 0; i < loop->workers.count; i++) {
+		struct worker worker = loop->workers.items[i];
+		if (worker.at_work || worker.removed) {
+			continue;
+		}
+		loop->workers.items[i].at_work = true;
+		int64_t next_ns = worker.work(worker.context, now_ns);
+		loop->workers.items[i].at_work = false;
+		bt_loop_call_at(loop, next_ns);
+		if (loop->working == 1) {
+			bt_loop_call_at(loop, loop->kept_due_ns);
+			loop->kept_due_ns = INT64_MAX;
+		}
+	}
+	loop->working--;
+	if (loop->working == 0) {
+		compact_workers(loop);
+	}
 	free_removed(loop);
 	return 0;
 }
