@@ -30,27 +30,22 @@ static bool has_word(const struct bt_json_value *list, struct bt_str word)
 	return bt_json_has_text(list, BT_STR("*")) || bt_json_has_text(list, word);
 }
 
-static bool resources_match(const struct request *request, const struct bt_json_value *list)
-{
-	struct bt_str name = bt_str_from(request->call->write.resource->name);
-	struct bt_str part = bt_str_from(bt_subresource_name(request->call->write.subresource));
-	struct bt_arena *arena = request->call->arena;
-	struct bt_str whole = part.length == 0
-		? name
-		: bt_arena_printf(arena, "%.*s/%.*s", BT_STR_ARG(name), BT_STR_ARG(part));
-	return bt_json_has_text(list, BT_STR("*/*")) || bt_json_has_text(list, whole) ||
-		(part.length == 0 && bt_json_has_text(list, BT_STR("*"))) ||
-		bt_json_has_text(list, bt_arena_printf(arena, "%.*s/*", BT_STR_ARG(name))) ||
-		(part.length != 0 &&
-			bt_json_has_text(list, bt_arena_printf(arena, "*/%.*s", BT_STR_ARG(part))));
-}
-
 static bool rules_match(
 	const struct request *request, const struct bt_json_value *rules, bool any_version)
 {
 	const struct bt_write *write = &request->call->write;
+	struct bt_arena *arena = request->call->arena;
+	struct bt_str name = bt_str_from(write->resource->name);
+	struct bt_str part = bt_str_from(bt_subresource_name(write->subresource));
+	bool has_part = part.length != 0;
+	struct bt_str any_part = bt_arena_printf(arena, "%.*s/*", BT_STR_ARG(name));
+	struct bt_str any_name = bt_arena_printf(arena, "*/%.*s", BT_STR_ARG(part));
+	struct bt_str whole = has_part
+		? bt_arena_printf(arena, "%.*s/%.*s", BT_STR_ARG(name), BT_STR_ARG(part))
+		: name;
 	for (uint32_t i = 0; i < rules->count; i++) {
 		const struct bt_json_value *rule = rules->elements[i];
+		const struct bt_json_value *resources = bt_json_array_at(rule, "resources");
 		const struct bt_json_value *names = bt_json_array_at(rule, "resourceNames");
 		struct bt_str scope = bt_kinds_text(rule, "scope");
 		bool scoped = scope.length == 0 || bt_str_equal_c(scope, "*") ||
@@ -64,7 +59,10 @@ static bool rules_match(
 			(any_version ||
 				has_word(bt_json_array_at(rule, "apiVersions"),
 					bt_str_from(write->resource->version))) &&
-			resources_match(request, bt_json_array_at(rule, "resources")) &&
+			(bt_json_has_text(resources, BT_STR("*/*")) ||
+				bt_json_has_text(resources, whole) ||
+				bt_json_has_text(resources, any_part) ||
+				bt_json_has_text(resources, has_part ? any_name : BT_STR("*"))) &&
 			(names->count == 0 || bt_json_has_text(names, write->name))) {
 			return true;
 		}

@@ -179,43 +179,6 @@ static void collect_objects(void *context)
 	bt_arena_finish(&arena);
 }
 
-static void init_metrics(struct bt_front *front)
-{
-	static const struct bt_metric_description requests = {
-		.name = "apiserver_request_total",
-		.help = "Counter of apiserver requests broken out for each verb, group, version, "
-			"resource, scope and HTTP response code.",
-		.type = BT_METRIC_COUNTER,
-		.stability = BT_METRIC_STABLE,
-		.labels = {"code", "group", "resource", "scope", "subresource", "verb", "version"},
-	};
-	static const double seconds[] = {0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5,
-		2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60};
-	static const struct bt_metric_description durations = {
-		.name = "apiserver_request_duration_seconds",
-		.help = "Response latency distribution in seconds for each verb, dry run value, "
-			"group, version, resource, subresource, scope and component.",
-		.type = BT_METRIC_HISTOGRAM,
-		.stability = BT_METRIC_STABLE,
-		.labels = {"component", "dry_run", "group", "resource", "scope", "subresource",
-			"verb", "version"},
-		.buckets = {.count = (uint32_t)BT_ARRAY_LENGTH(seconds), .bounds = seconds},
-	};
-	static const struct bt_metric_description objects = {
-		.name = "apiserver_storage_objects",
-		.help = "Number of stored objects split by kind.",
-		.type = BT_METRIC_GAUGE,
-		.stability = BT_METRIC_STABLE,
-		.labels = {"resource"},
-	};
-
-	front->metrics = bt_metrics_create();
-	front->requests = bt_metrics_register(front->metrics, &requests);
-	front->durations = bt_metrics_register(front->metrics, &durations);
-	front->stored_objects = bt_metrics_register(front->metrics, &objects);
-	bt_metrics_add_collector(front->metrics, collect_objects, front);
-}
-
 /** Counts a finished request for a resource in the metrics. */
 static void count(struct bt_front_call *call)
 {
@@ -409,7 +372,39 @@ struct bt_front *bt_front_create_bare(
 	front->watches_max = options->watches_max;
 	front->watchers = bt_watchers_create(options->api, bt_prng_next(prng));
 	bt_prng_init(&front->prng, bt_prng_next(prng));
-	init_metrics(front);
+	static const struct bt_metric_description requests = {
+		.name = "apiserver_request_total",
+		.help = "Counter of apiserver requests broken out for each verb, group, version, "
+			"resource, scope and HTTP response code.",
+		.type = BT_METRIC_COUNTER,
+		.stability = BT_METRIC_STABLE,
+		.labels = {"code", "group", "resource", "scope", "subresource", "verb", "version"},
+	};
+	static const double seconds[] = {0.005, 0.025, 0.05, 0.1, 0.2, 0.4, 0.6, 0.8, 1, 1.25, 1.5,
+		2, 3, 4, 5, 6, 8, 10, 15, 20, 30, 45, 60};
+	static const struct bt_metric_description durations = {
+		.name = "apiserver_request_duration_seconds",
+		.help = "Response latency distribution in seconds for each verb, dry run value, "
+			"group, version, resource, subresource, scope and component.",
+		.type = BT_METRIC_HISTOGRAM,
+		.stability = BT_METRIC_STABLE,
+		.labels = {"component", "dry_run", "group", "resource", "scope", "subresource",
+			"verb", "version"},
+		.buckets = {.count = (uint32_t)BT_ARRAY_LENGTH(seconds), .bounds = seconds},
+	};
+	static const struct bt_metric_description objects = {
+		.name = "apiserver_storage_objects",
+		.help = "Number of stored objects split by kind.",
+		.type = BT_METRIC_GAUGE,
+		.stability = BT_METRIC_STABLE,
+		.labels = {"resource"},
+	};
+
+	front->metrics = bt_metrics_create();
+	front->requests = bt_metrics_register(front->metrics, &requests);
+	front->durations = bt_metrics_register(front->metrics, &durations);
+	front->stored_objects = bt_metrics_register(front->metrics, &objects);
+	bt_metrics_add_collector(front->metrics, collect_objects, front);
 	front->token_count = options->token_count;
 	front->tokens = options->tokens;
 	return front;

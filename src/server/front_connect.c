@@ -96,28 +96,10 @@ static void finish_connection(void *context)
 	bt_free(connection);
 }
 
-/**
- * Returns the server's preferred subprotocol among those that the client offers; NULL: none of them
- * is served.
- */
-static const char *choose_protocol(const struct bt_front_call *call)
-{
-	static const char *const known[] = {"v5.channel.k8s.io", "v4.channel.k8s.io"};
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(known); i++) {
-		struct bt_str given = bt_front_find_header(call, "Sec-WebSocket-Protocol");
-		while (given.length != 0) {
-			struct bt_str name = bt_str_trim(bt_str_cut(&given, ','), BT_STR_SPACE);
-			if (bt_str_equal_c(name, known[i])) {
-				return known[i];
-			}
-		}
-	}
-	return NULL;
-}
-
 /** Checks the headers of a WebSocket upgrade. false: sets call->failure. */
 static bool check_upgrade(struct bt_front_call *call, const char **out_protocol)
 {
+	static const char *const known[] = {"v5.channel.k8s.io", "v4.channel.k8s.io"};
 	const struct bt_connect_options *options = &call->query.connect;
 	struct bt_str upgrade = bt_front_find_header(call, "Upgrade");
 	if (!options->takes_input && !options->takes_output && !options->takes_errors) {
@@ -133,7 +115,15 @@ static bool check_upgrade(struct bt_front_call *call, const char **out_protocol)
 		!bt_str_equal_c(call->request.method, "GET")) {
 		return bt_front_fail(call, 400, "BadRequest", "Upgrade request required");
 	}
-	*out_protocol = choose_protocol(call);
+	/* the server's preferred protocol among those that the client offers */
+	*out_protocol = NULL;
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(known) && *out_protocol == NULL; i++) {
+		struct bt_str given = bt_front_find_header(call, "Sec-WebSocket-Protocol");
+		while (given.length != 0) {
+			struct bt_str name = bt_str_trim(bt_str_cut(&given, ','), BT_STR_SPACE);
+			*out_protocol = bt_str_equal_c(name, known[i]) ? known[i] : *out_protocol;
+		}
+	}
 	if (*out_protocol == NULL ||
 		!bt_str_equal_c(bt_front_find_header(call, "Sec-WebSocket-Version"), "13") ||
 		bt_front_find_header(call, "Sec-WebSocket-Key").length == 0) {

@@ -242,21 +242,6 @@ static bool send_custom_metrics(struct bt_front_call *call)
 	return true;
 }
 
-static void send_health(struct bt_front_call *call)
-{
-	struct bt_str name = call->route.text;
-	bool is_ok = !bt_str_equal_c(name, "readyz") || call->front->is_ready;
-	if (is_ok && call->query.verbose.data == NULL) {
-		bt_front_send_text(call, 200, "ok");
-		return;
-	}
-	struct bt_str text =
-		bt_arena_printf(&call->arena, "[+]ping ok\n[%s]startup %s\n%.*s check %s\n",
-			is_ok ? "+" : "-", is_ok ? "ok" : "failed: objects are being read",
-			BT_STR_ARG(name), is_ok ? "passed" : "failed");
-	bt_front_send_text(call, is_ok ? 200 : 500, text.data);
-}
-
 static bool send_discovery(struct bt_front_call *call)
 {
 	const struct bt_route *route = &call->route;
@@ -340,6 +325,8 @@ static bool send_openid(struct bt_front_call *call)
 bool bt_front_page(struct bt_front_call *call)
 {
 	enum bt_route_kind kind = call->route.kind;
+	struct bt_str name;
+	bool is_ok;
 	bool is_protobuf;
 	if (!bt_front_authorize(call)) {
 		return false;
@@ -360,7 +347,17 @@ bool bt_front_page(struct bt_front_call *call)
 	}
 	switch (kind) {
 	case BT_ROUTE_HEALTH:
-		send_health(call);
+		name = call->route.text;
+		is_ok = !bt_str_equal_c(name, "readyz") || call->front->is_ready;
+		if (is_ok && call->query.verbose.data == NULL) {
+			bt_front_send_text(call, 200, "ok");
+			return true;
+		}
+		bt_front_send_text(call, is_ok ? 200 : 500,
+			bt_arena_printf(&call->arena, "[+]ping ok\n[%s]startup %s\n%.*s check %s\n",
+				is_ok ? "+" : "-", is_ok ? "ok" : "failed: objects are being read",
+				BT_STR_ARG(name), is_ok ? "passed" : "failed")
+				.data);
 		return true;
 	case BT_ROUTE_METRICS:
 		bt_metrics_write(call->front->metrics, BT_METRICS_TEXT, &call->body);

@@ -55,18 +55,6 @@ static bool refuse_browsers(struct bt_front_call *call)
 	return true;
 }
 
-/* Compares in a time that does not depend on how many bytes match. */
-static bool same_secret(struct bt_str given, const char *secret)
-{
-	size_t length = strlen(secret);
-	unsigned char difference = given.length != length;
-	for (uint32_t i = 0; i < given.length; i++) {
-		unsigned char byte = (unsigned char)(length != 0 ? secret[i % length] : 0);
-		difference |= (unsigned char)(byte ^ (unsigned char)given.data[i]);
-	}
-	return difference == 0;
-}
-
 static bool refuse_credential(struct bt_front_call *call)
 {
 	return bt_front_fail(call, 401, "Unauthorized", "Unauthorized");
@@ -76,7 +64,15 @@ const struct bt_user *bt_front_user_of_token(const struct bt_front *front, struc
 {
 	const struct bt_user *user = NULL;
 	for (uint32_t i = 0; i < front->token_count; i++) {
-		if (same_secret(token, front->tokens[i].token) && user == NULL) {
+		/* takes a time that does not depend on how many bytes match */
+		const char *secret = front->tokens[i].token;
+		size_t length = strlen(secret);
+		unsigned char difference = token.length != length;
+		for (uint32_t k = 0; k < token.length; k++) {
+			unsigned char byte = (unsigned char)(length != 0 ? secret[k % length] : 0);
+			difference |= (unsigned char)(byte ^ (unsigned char)token.data[k]);
+		}
+		if (difference == 0 && user == NULL) {
 			user = &front->tokens[i].user;
 		}
 	}

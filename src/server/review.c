@@ -46,26 +46,6 @@ static bool check_access_review(
 	return true;
 }
 
-static struct bt_json_value *review_access(
-	struct bt_call *call, const struct bt_json_value *object, const struct bt_user *user)
-{
-	struct bt_arena *arena = call->arena;
-	const struct bt_json_value *path = bt_json_find_path(object, "spec.nonResourceAttributes");
-	const struct bt_json_value *resource = bt_json_object_at(object, "spec.resourceAttributes");
-	struct bt_str reason;
-	struct bt_access access = {.user = user,
-		.is_path = path != NULL,
-		.verb = bt_json_text_at(path != NULL ? path : resource, "verb"),
-		.namespace_ = bt_json_text_at(resource, "namespace"),
-		.group = bt_json_text_at(resource, "group"),
-		.resource = bt_json_text_at(resource, "resource"),
-		.subresource = bt_json_text_at(resource, "subresource"),
-		.name = bt_json_text_at(resource, "name"),
-		.path = bt_json_text_at(path, "path")};
-	bool allowed = bt_api_authorize(call->api, &access, arena, &reason);
-	return bt_json_put(arena, NULL, "{allowed: %b, reason?: %s}", allowed, reason);
-}
-
 /** --- answers --- */
 
 struct bt_json_value *bt_user_info(const struct bt_user *user, struct bt_arena *arena)
@@ -141,7 +121,22 @@ void bt_call_review(struct bt_call *call)
 		if (!check_access_review(call, object, is_self)) {
 			return;
 		}
-		status = review_access(call, object, is_self ? call->write.user : &asked);
+		const struct bt_json_value *path =
+			bt_json_find_path(object, "spec.nonResourceAttributes");
+		const struct bt_json_value *resource =
+			bt_json_object_at(object, "spec.resourceAttributes");
+		struct bt_str reason;
+		struct bt_access access = {.user = is_self ? call->write.user : &asked,
+			.is_path = path != NULL,
+			.verb = bt_json_text_at(path != NULL ? path : resource, "verb"),
+			.namespace_ = bt_json_text_at(resource, "namespace"),
+			.group = bt_json_text_at(resource, "group"),
+			.resource = bt_json_text_at(resource, "resource"),
+			.subresource = bt_json_text_at(resource, "subresource"),
+			.name = bt_json_text_at(resource, "name"),
+			.path = bt_json_text_at(path, "path")};
+		bool allowed = bt_api_authorize(call->api, &access, arena, &reason);
+		status = bt_json_put(arena, NULL, "{allowed: %b, reason?: %s}", allowed, reason);
 	}
 	bt_json_set_value(arena, object, "status", status);
 	bt_call_answer_object(call, object, 201);

@@ -170,6 +170,15 @@ static void match(struct comparison *self, uint32_t old_start, uint32_t old_end,
 	}
 }
 
+static void append_range(struct bt_strbuf *out, uint32_t start, uint32_t end)
+{
+	if (end - start == 1) {
+		bt_strbuf_printf(out, "%u", end);
+	} else {
+		bt_strbuf_printf(out, "%u,%u", end == start ? start : start + 1, end - start);
+	}
+}
+
 /**
  * One line of the diff: common (' '), removed ('-') or added ('+'). old_at, new_at: number of lines
  * of the old and the new text before this step.
@@ -181,7 +190,7 @@ struct step {
 	struct bt_str text;
 };
 
-static struct step *list_steps(const struct comparison *self, uint32_t *out_count)
+static void append_hunks(struct bt_strbuf *out, const struct comparison *self)
 {
 	struct step *steps =
 		BT_ARENA_NEW_ARRAY(self->arena, struct step, self->old_count + self->new_count + 1);
@@ -204,22 +213,7 @@ static struct step *list_steps(const struct comparison *self, uint32_t *out_coun
 		}
 	}
 	steps[count] = (struct step){' ', i, k, BT_STR("")}; /* an end marker */
-	*out_count = count;
-	return steps;
-}
-
-static void append_range(struct bt_strbuf *out, uint32_t start, uint32_t end)
-{
-	if (end - start == 1) {
-		bt_strbuf_printf(out, "%u", end);
-	} else {
-		bt_strbuf_printf(out, "%u,%u", end == start ? start : start + 1, end - start);
-	}
-}
-
-static void append_hunks(struct bt_strbuf *out, const struct step *steps, uint32_t count)
-{
-	for (uint32_t i = 0; i < count; i++) {
+	for (i = 0; i < count; i++) {
 		if (steps[i].sign == ' ') {
 			continue;
 		}
@@ -234,7 +228,7 @@ static void append_hunks(struct bt_strbuf *out, const struct step *steps, uint32
 		bt_strbuf_append_c(out, " +");
 		append_range(out, steps[start].new_at, steps[end].new_at);
 		bt_strbuf_append_c(out, " @@\n");
-		for (uint32_t k = start; k < end; k++) {
+		for (k = start; k < end; k++) {
 			bt_strbuf_append_char(out, steps[k].sign);
 			bt_strbuf_append_str(out, steps[k].text);
 			bt_strbuf_append_char(out, '\n');
@@ -254,15 +248,13 @@ void bt_kinds_error_difference(struct bt_field_errors *errors, const struct bt_p
 	comparison.old_count = print(arena, message, old, &comparison.old_lines);
 	comparison.new_count = print(arena, message, object, &comparison.new_lines);
 	if (comparison.old_count <= LINES_MAX && comparison.new_count <= LINES_MAX) {
-		uint32_t count;
 		index_lines(&comparison);
 		comparison.runs[0] = BT_ARENA_NEW_ARRAY(arena, struct run, comparison.new_count);
 		comparison.runs[1] = BT_ARENA_NEW_ARRAY(arena, struct run, comparison.new_count);
 		comparison.partners = BT_ARENA_NEW_ARRAY(arena, uint32_t, comparison.old_count);
 		match(&comparison, 0, comparison.old_count, 0, comparison.new_count);
-		const struct step *steps = list_steps(&comparison, &count);
 		bt_strbuf_append_char(&detail, '\n');
-		append_hunks(&detail, steps, count);
+		append_hunks(&detail, &comparison);
 	}
 	bt_kinds_error(errors, BT_FIELD_FORBIDDEN, place, NULL, "%s", bt_strbuf_c(&detail));
 	bt_strbuf_finish(&detail);

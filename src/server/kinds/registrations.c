@@ -18,18 +18,13 @@ bool bt_kinds_is_webhook_name(struct bt_str name)
 /** --- policies --- */
 
 /**
- * Sets the status of type checking. There are never warnings, because CEL sees all fields as dyn.
+ * The status of type checking. There are never warnings, because CEL sees all fields as dyn.
  */
-static void set_checked(
-	const struct bt_write *write, struct bt_json_value *object, int64_t generation)
-{
-	bt_json_put(write->arena, object, "{status: {observedGeneration: %d, typeChecking: {}}}",
-		generation);
-}
+#define CHECKED "{status: {observedGeneration: %d, typeChecking: {}}}"
 
 static void prepare_policy(const struct bt_write *write, struct bt_json_value *object)
 {
-	set_checked(write, object, 1);
+	bt_json_put(write->arena, object, CHECKED, INT64_C(1));
 }
 
 static void prepare_policy_update(
@@ -38,7 +33,7 @@ static void prepare_policy_update(
 	int64_t generation = bt_json_int64_at(old, "metadata.generation", 1);
 	bool same = bt_kinds_same(bt_json_find(old, "spec"), bt_json_find(object, "spec"));
 	if (write->subresource == BT_SUBRESOURCE_NONE) {
-		set_checked(write, object, generation + (same ? 0 : 1));
+		bt_json_put(write->arena, object, CHECKED, generation + (same ? 0 : 1));
 	}
 }
 
