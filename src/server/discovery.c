@@ -8,31 +8,28 @@ struct bt_discovery_kind bt_discovery_kind_of(
 	const struct bt_api_resource *resource, enum bt_subresource subresource)
 {
 	static const struct bt_discovery_kind kinds[BT_SUBRESOURCE__COUNT] = {
-		[BT_SUBRESOURCE_SCALE] = {"autoscaling", "v1", "Scale"},
-		[BT_SUBRESOURCE_BINDING] = {"", "v1", "Binding"},
-		[BT_SUBRESOURCE_EVICTION] = {"policy", "v1", "Eviction"},
-		[BT_SUBRESOURCE_EXEC] = {"", "v1", "PodExecOptions"},
-		[BT_SUBRESOURCE_ATTACH] = {"", "v1", "PodAttachOptions"},
-		[BT_SUBRESOURCE_PORT_FORWARD] = {"", "v1", "PodPortForwardOptions"},
-		[BT_SUBRESOURCE_PROXY] = {"", "v1", "ServiceProxyOptions"},
-		[BT_SUBRESOURCE_TOKEN] = {"authentication.k8s.io", "v1", "TokenRequest"},
+		[BT_SUBRESOURCE_SCALE] = {"autoscaling", "v1", "Scale", false},
+		[BT_SUBRESOURCE_BINDING] = {"", "v1", "Binding", false},
+		[BT_SUBRESOURCE_EVICTION] = {"policy", "v1", "Eviction", false},
+		[BT_SUBRESOURCE_EXEC] = {"", "v1", "PodExecOptions", false},
+		[BT_SUBRESOURCE_ATTACH] = {"", "v1", "PodAttachOptions", false},
+		[BT_SUBRESOURCE_PORT_FORWARD] = {"", "v1", "PodPortForwardOptions", false},
+		[BT_SUBRESOURCE_PROXY] = {"", "v1", "ServiceProxyOptions", false},
+		[BT_SUBRESOURCE_TOKEN] = {"authentication.k8s.io", "v1", "TokenRequest", false},
 	};
 	struct bt_discovery_kind kind = kinds[subresource];
 	if (kind.kind == NULL) {
-		kind = (struct bt_discovery_kind){
-			resource->group, resource->version, resource->kind};
+		kind = (struct bt_discovery_kind){.group = resource->group,
+			.version = resource->version,
+			.kind = resource->kind};
 	} else if (subresource == BT_SUBRESOURCE_PROXY && strcmp(resource->name, "pods") == 0) {
 		kind.kind = "PodProxyOptions";
 	} else if (subresource == BT_SUBRESOURCE_PROXY && strcmp(resource->name, "nodes") == 0) {
 		kind.kind = "NodeProxyOptions";
 	}
-	return kind;
-}
-
-static bool is_own_version(const struct bt_api_resource *resource, struct bt_discovery_kind kind)
-{
-	return strcmp(kind.group, resource->group) == 0 &&
+	kind.is_own_version = strcmp(kind.group, resource->group) == 0 &&
 		strcmp(kind.version, resource->version) == 0;
+	return kind;
 }
 
 const struct bt_served_version *bt_served_versions(
@@ -183,7 +180,7 @@ struct bt_json_value *bt_discovery_resources(const struct bt_resources *resource
 				continue;
 			}
 			struct bt_discovery_kind kind = bt_discovery_kind_of(resource, subresource);
-			bool is_own = is_own_version(resource, kind);
+			bool is_own = kind.is_own_version;
 			bt_json_put(arena, list,
 				"[{name: %s, singularName: '', namespaced: %b, group: %c,"
 				" version: %c, kind: %c, verbs: %v}]",
@@ -209,9 +206,9 @@ static struct bt_json_value *response_kind(const struct bt_api_resource *resourc
 	enum bt_subresource subresource, struct bt_arena *arena)
 {
 	struct bt_discovery_kind kind = bt_discovery_kind_of(resource, subresource);
-	bool is_own = is_own_version(resource, kind);
 	return bt_json_put(arena, NULL, "{group: %c, version: %c, kind: %c}",
-		is_own ? "" : kind.group, is_own ? "" : kind.version, kind.kind);
+		kind.is_own_version ? "" : kind.group, kind.is_own_version ? "" : kind.version,
+		kind.kind);
 }
 
 /* Returns the entry of one version; without resources for a version of custom metrics. */

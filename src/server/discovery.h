@@ -37,6 +37,7 @@ struct bt_discovery_kind {
 	const char *group;
 	const char *version;
 	const char *kind;
+	bool is_own_version; /* that of the resource */
 };
 
 struct bt_discovery_kind bt_discovery_kind_of(

@@ -349,9 +349,3 @@ const struct bt_policy_set *bt_policies_in_force(struct bt_api *api, enum bt_pol
 	const struct bt_policy_set *set = &api->policies->sets[kind];
 	return set->bindings.count != 0 ? set : NULL;
 }
-
-bool bt_policies_exist(struct bt_api *api)
-{
-	return bt_policies_in_force(api, BT_POLICY_MUTATING) != NULL ||
-		bt_policies_in_force(api, BT_POLICY_VALIDATING) != NULL;
-}

@@ -167,27 +167,20 @@ static bool check_rules(struct bt_api *api, const struct bt_user *user,
 	return false;
 }
 
-/** Returns whether the user has all verbs on all resources and all non-resource URLs. */
-static bool has_everything(struct bt_api *api, const struct bt_user *user, struct bt_arena *arena)
+bool bt_rbac_check_escalation(struct bt_api *api, const struct bt_user *user,
+	const struct bt_api_resource *resource, struct bt_str namespace_, struct bt_str name,
+	const struct bt_json_value *old, const struct bt_json_value *object, struct bt_arena *arena,
+	struct bt_failure *out_failure)
 {
-	struct bt_access resources = {.user = user,
+	const struct bt_access all_resources = {.user = user,
 		.verb = BT_STR("*"),
 		.namespace_ = BT_STR(""),
 		.group = BT_STR("*"),
 		.resource = BT_STR("*"),
 		.subresource = BT_STR(""),
 		.name = BT_STR("")};
-	struct bt_access paths = {
+	const struct bt_access all_paths = {
 		.user = user, .verb = BT_STR("*"), .is_path = true, .path = BT_STR("*")};
-	return bt_api_authorize(api, &resources, arena, NULL) &&
-		bt_api_authorize(api, &paths, arena, NULL);
-}
-
-bool bt_rbac_check_escalation(struct bt_api *api, const struct bt_user *user,
-	const struct bt_api_resource *resource, struct bt_str namespace_, struct bt_str name,
-	const struct bt_json_value *old, const struct bt_json_value *object, struct bt_arena *arena,
-	struct bt_failure *out_failure)
-{
 	const struct bt_policy_rule *rules;
 	uint32_t count;
 	if (api->rbac == NULL || bt_user_has_group(user, "system:masters") ||
@@ -210,7 +203,8 @@ bool bt_rbac_check_escalation(struct bt_api *api, const struct bt_user *user,
 			return true;
 		}
 		if (!is_role && !bt_json_is_zero(aggregation) &&
-			!has_everything(api, user, arena)) {
+			(!bt_api_authorize(api, &all_resources, arena, NULL) ||
+				!bt_api_authorize(api, &all_paths, arena, NULL))) {
 			(void)bt_fail_forbidden(out_failure, arena, resource, name,
 				BT_STR("must have cluster-admin privileges to use an "
 				       "aggregationRule"));

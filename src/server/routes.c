@@ -44,18 +44,6 @@ static bool segment_is(const struct segments *segments, uint32_t index, const ch
 	return index < segments->count && bt_str_equal_c(segments->items[index], text);
 }
 
-/* text: like "openid/v1/jwks" */
-static bool path_is(const struct segments *segments, const char *text)
-{
-	struct bt_str rest = bt_str_from(text);
-	for (uint32_t i = 0; i < segments->count; i++) {
-		if (!bt_str_equal(segments->items[i], bt_str_cut(&rest, '/'))) {
-			return false;
-		}
-	}
-	return rest.data == NULL;
-}
-
 /* Returns whether the group serves custom or external metrics. version absent: in any version. */
 static bool has_metrics(struct bt_str group, struct bt_str version)
 {
@@ -211,7 +199,13 @@ static enum bt_route_kind parse_other(
 	};
 	uint32_t count = segments->count;
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(pages); i++) {
-		if (path_is(segments, pages[i].path)) {
+		struct bt_str rest = bt_str_from(pages[i].path);
+		uint32_t same = 0;
+		while (same < count &&
+			bt_str_equal(segments->items[same], bt_str_cut(&rest, '/'))) {
+			same++;
+		}
+		if (same == count && rest.data == NULL) {
 			return pages[i].kind;
 		}
 	}

@@ -181,9 +181,6 @@ void bt_call_remember_owners(struct bt_call *call, const struct bt_stored *store
 
 /** --- admission policies: policy.c, admission_policy.c --- */
 
-/** Returns whether any admission policy has a binding. */
-bool bt_policies_exist(struct bt_api *api);
-
 /** Call after a commit of an object of this resource. */
 void bt_policies_changed(struct bt_api *api, const struct bt_api_resource *resource);
 /**

@@ -2,6 +2,7 @@
 /** Get and create. Spec: 14 sections 9 and 10, 14b section 2. */
 #include "api/time.h"
 #include "base/alloc.h"
+#include "server/policy.h"
 #include "server/rbac.h"
 #include "server/write.h"
 
@@ -110,7 +111,8 @@ static void record_owners(struct bt_call *call, struct bt_json_value *object)
 	 */
 	bool is_cached = (resource->flags & BT_RESOURCE_CUSTOM) == 0 && !call->write.dry_run &&
 		bt_json_find_path(object, "metadata.managedFields") == NULL &&
-		!bt_policies_exist(call->api);
+		bt_policies_in_force(call->api, BT_POLICY_MUTATING) == NULL &&
+		bt_policies_in_force(call->api, BT_POLICY_VALIDATING) == NULL;
 	if (is_cached) {
 		bt_strbuf_reset(&cache->shape);
 		bt_strbuf_append(&cache->shape, &resource, sizeof(resource));

@@ -10,16 +10,11 @@
  * metric. Spec: 14b sections 3.3 and 6.9.
  */
 
-#define DEFAULT_CPU_PERCENT 80
+#define DEFAULT_CPU_PERCENT INT64_C(80)
 #define TARGET_PERCENT "target.averageUtilization"
-
-static void append_cpu_metric(struct bt_arena *arena, struct bt_json_value *spec, int64_t percent)
-{
-	bt_json_put(arena, spec,
-		"{metrics: [{type: 'Resource', resource: {name: 'cpu',"
-		" target: {type: 'Utilization', averageUtilization: %d}}}]}",
-		percent);
-}
+#define CPU_METRIC \
+	"{metrics: [{type: 'Resource', resource: {name: 'cpu'," \
+	" target: {type: 'Utilization', averageUtilization: %d}}}]}"
 
 /* path: of the share in the metric's resource. 0: the metric is not a share of the CPU requests. */
 static int64_t cpu_percent(const struct bt_json_value *metric, const char *path)
@@ -74,7 +69,7 @@ static void to_stored(const struct bt_write *write, struct bt_json_value *object
 		(void)bt_json_remove_c(status, "currentReplicas");
 	}
 	if (percent != 0) {
-		append_cpu_metric(arena, spec, percent);
+		bt_json_put(arena, spec, CPU_METRIC, percent);
 	}
 	for (uint32_t i = 0; i < metrics->count; i++) {
 		if (cpu_percent(metrics->elements[i], TARGET_PERCENT) == 0) {
@@ -83,7 +78,7 @@ static void to_stored(const struct bt_write *write, struct bt_json_value *object
 		}
 	}
 	if (bt_json_array_at(spec, "metrics")->count == 0) {
-		append_cpu_metric(arena, spec, DEFAULT_CPU_PERCENT);
+		bt_json_put(arena, spec, CPU_METRIC, DEFAULT_CPU_PERCENT);
 	}
 	bt_kinds_reset_member(arena, spec, bt_json_object_at(stored, "spec"), "behavior");
 	bt_kinds_reset_member(arena, status, bt_json_object_at(stored, "status"), "conditions");

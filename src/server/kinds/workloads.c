@@ -121,18 +121,11 @@ const struct bt_strategy bt_strategy_stateful_set = {
 
 #define TEMPLATE_GENERATION "deprecated.daemonset.template.generation"
 
-static void set_template_generation(
-	const struct bt_write *write, struct bt_json_value *object, int64_t generation)
-{
-	bt_json_put(write->arena, object,
-		"{metadata: {annotations: {'" TEMPLATE_GENERATION "': %s}}}",
-		bt_arena_printf(write->arena, "%lld", (long long)generation));
-}
-
 static void prepare_daemon_set(const struct bt_write *write, struct bt_json_value *object)
 {
 	if (!write->restoring) {
-		set_template_generation(write, object, 1);
+		bt_json_put(write->arena, object,
+			"{metadata: {annotations: {'" TEMPLATE_GENERATION "': '1'}}}");
 	}
 }
 
@@ -152,7 +145,9 @@ static void prepare_daemon_set_update(
 		generation < INT64_MAX) {
 		generation++;
 	}
-	set_template_generation(write, object, generation);
+	bt_json_put(write->arena, object,
+		"{metadata: {annotations: {'" TEMPLATE_GENERATION "': %s}}}",
+		bt_arena_printf(write->arena, "%lld", (long long)generation));
 }
 
 static void default_daemon_set(const struct bt_write *write, struct bt_json_value *object)
