@@ -31,30 +31,6 @@ static bool host_is_safe(struct bt_str text)
 	return is_number;
 }
 
-/*
- * Refuses requests that a web page makes a browser send, because without TLS every client is admin.
- * Host reveals DNS rebinding; Origin and Sec-Fetch-Site reveal forms and scripts of other sites.
- */
-static bool refuse_browsers(struct bt_front_call *call)
-{
-	struct bt_str host = bt_front_find_header(call, "Host");
-	struct bt_str origin = bt_front_find_header(call, "Origin");
-	struct bt_str site = bt_front_find_header(call, "Sec-Fetch-Site");
-	if (host.length != 0 && !host_is_safe(host)) {
-		struct bt_str shown = bt_str_sub(host, 0, 256);
-		return bt_front_fail(call, 403, "Forbidden",
-			"forbidden: the host \"%.*s\" is not this server; use its address",
-			BT_STR_ARG(shown));
-	}
-	struct bt_str own = bt_arena_printf(&call->arena, "http://%.*s", BT_STR_ARG(host));
-	if ((origin.data != NULL && !bt_str_equal(origin, own)) ||
-		bt_str_equal_c(site, "cross-site") || bt_str_equal_c(site, "same-site")) {
-		return bt_front_fail(call, 403, "Forbidden",
-			"forbidden: requests of other web sites are refused");
-	}
-	return true;
-}
-
 static bool refuse_credential(struct bt_front_call *call)
 {
 	return bt_front_fail(call, 401, "Unauthorized", "Unauthorized");
@@ -234,8 +210,26 @@ static bool impersonate(struct bt_front_call *call)
 bool bt_front_identify(struct bt_front_call *call)
 {
 	if (call->front->is_plain) {
-		if (!refuse_browsers(call)) {
-			return false;
+		/*
+		 * Refuse requests that a web page makes a browser send, because without TLS every
+		 * client is admin. Host reveals DNS rebinding; Origin and Sec-Fetch-Site reveal
+		 * forms and scripts of other sites.
+		 */
+		struct bt_str host = bt_front_find_header(call, "Host");
+		struct bt_str origin = bt_front_find_header(call, "Origin");
+		struct bt_str site = bt_front_find_header(call, "Sec-Fetch-Site");
+		struct bt_str own = bt_arena_printf(&call->arena, "http://%.*s", BT_STR_ARG(host));
+		if (host.length != 0 && !host_is_safe(host)) {
+			struct bt_str shown = bt_str_sub(host, 0, 256);
+			return bt_front_fail(call, 403, "Forbidden",
+				"forbidden: the host \"%.*s\" is not this server; use its "
+				"address",
+				BT_STR_ARG(shown));
+		}
+		if ((origin.data != NULL && !bt_str_equal(origin, own)) ||
+			bt_str_equal_c(site, "cross-site") || bt_str_equal_c(site, "same-site")) {
+			return bt_front_fail(call, 403, "Forbidden",
+				"forbidden: requests of other web sites are refused");
 		}
 		call->user = bt_user_admin;
 	} else if (!identify_by_certificate(call) && !identify_by_token(call)) {

@@ -22,7 +22,7 @@ static struct bt_str node_of_user(const struct bt_user *user)
 
 /** --- what pods refer to --- */
 
-enum reference_kind { /* restrict_mirror_pod checks in this order */
+enum reference_kind { /* restrict_pod checks in this order */
 	REFERENCE_ACCOUNT,
 	REFERENCE_SECRET,
 	REFERENCE_CONFIG_MAP,
@@ -97,38 +97,29 @@ static bool has_reference(
 	return false;
 }
 
-/**
- * Returns whether `claim` is the claim name of one of the pod's ephemeral volumes, "POD-VOLUME"; or
- * whether the pod has an ephemeral volume, if `claim` is absent.
- */
-static bool has_ephemeral_claim(const struct bt_json_value *pod, struct bt_str claim)
-{
-	const struct bt_json_value *volumes = bt_json_array_at(pod, "spec.volumes");
-	struct bt_str name = bt_json_text_at(pod, "metadata.name");
-	for (uint32_t i = 0; i < volumes->count; i++) {
-		struct bt_str volume = bt_json_text_at(volumes->elements[i], "name");
-		if (bt_json_find(volumes->elements[i], "ephemeral") != NULL &&
-			(claim.data == NULL ||
-				(claim.length == name.length + 1 + volume.length &&
-					bt_str_has_prefix(claim, name) &&
-					bt_str_has_suffix(claim, volume) &&
-					claim.data[name.length] == '-'))) {
-			return true;
-		}
-	}
-	return false;
-}
-
 /** `name` absent: whether the pod refers to any object of this kind, now or once it runs. */
 static bool pod_refers(
 	const struct bt_json_value *pod, enum reference_kind kind, struct bt_str name)
 {
 	const struct bt_json_value *statuses =
 		bt_json_array_at(pod, "status.resourceClaimStatuses");
+	const struct bt_json_value *volumes = bt_json_array_at(pod, "spec.volumes");
+	struct bt_str own = bt_json_text_at(pod, "metadata.name");
+	/* The claims of ephemeral volumes have names such as "POD-VOLUME". */
+	for (uint32_t i = 0; kind == REFERENCE_CLAIM && i < volumes->count; i++) {
+		struct bt_str volume = bt_json_text_at(volumes->elements[i], "name");
+		if (bt_json_find(volumes->elements[i], "ephemeral") != NULL &&
+			(name.data == NULL ||
+				(name.length == own.length + 1 + volume.length &&
+					bt_str_has_prefix(name, own) &&
+					bt_str_has_suffix(name, volume) &&
+					name.data[own.length] == '-'))) {
+			return true;
+		}
+	}
 	return has_reference(bt_json_object_at(pod, "spec"), kind, name) ||
 		(kind == REFERENCE_DEVICES && name.data == NULL &&
 			bt_json_array_at(pod, "spec.resourceClaims")->count != 0) ||
-		(kind == REFERENCE_CLAIM && has_ephemeral_claim(pod, name)) ||
 		(kind == REFERENCE_DEVICES && has_reference(statuses, kind, name));
 }
 

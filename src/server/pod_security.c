@@ -238,12 +238,16 @@ static bool has_other_word(struct scan *scan, const struct bt_json_value *holder
 	return text.length != 0 && add_other_word(scan, text);
 }
 
-static bool adds_capability(struct scan *scan, const struct bt_json_value *holder)
+/** As has_other_word, for a list of texts, or of objects with names, at the check's path. */
+static bool has_other_element(struct scan *scan, const struct bt_json_value *holder)
 {
-	const struct bt_json_value *added = bt_json_array_at(holder, scan->check->path);
+	const struct bt_json_value *list = bt_json_array_at(holder, scan->check->path);
 	bool is_bad = false;
-	for (uint32_t i = 0; i < added->count; i++) {
-		is_bad |= add_other_word(scan, added->elements[i]->text);
+	for (uint32_t i = 0; i < list->count; i++) {
+		const struct bt_json_value *element = list->elements[i];
+		is_bad |= add_other_word(scan,
+			element->type == BT_JSON_OBJECT ? bt_kinds_text(element, "name")
+							: element->text);
 	}
 	return is_bad;
 }
@@ -326,23 +330,13 @@ static bool sets_selinux(struct scan *scan, const struct bt_json_value *holder)
 	return has_type || has_user || has_role;
 }
 
-static bool has_other_sysctl(struct scan *scan, const struct bt_json_value *holder)
-{
-	const struct bt_json_value *sysctls = bt_json_array_at(holder, "securityContext.sysctls");
-	bool is_bad = false;
-	for (uint32_t i = 0; i < sysctls->count; i++) {
-		is_bad |= add_other_word(scan, bt_kinds_text(sysctls->elements[i], "name"));
-	}
-	return is_bad;
-}
-
 #define OTHER_WORD \
 	{ \
 		POD_AND_CONTAINERS, has_other_word, "{bad} must not set {path} to {values}" \
 	}
 #define ADDED \
 	{ \
-		CONTAINERS, adds_capability, "{bad} must not include {values} in {path}" \
+		CONTAINERS, has_other_element, "{bad} must not include {values} in {path}" \
 	}
 
 /** In the order of messages. */
@@ -371,14 +365,14 @@ static const struct check checks[] = {
 			"{bad} set forbidden securityContext.seLinuxOptions: {selinux}"}}},
 	{BASELINE, "seccompProfile", .path = "securityContext.seccompProfile.type",
 		.words = "RuntimeDefault Localhost", .parts = {OTHER_WORD}},
-	{BASELINE, "forbidden sysctls",
+	{BASELINE, "forbidden sysctls", .path = "securityContext.sysctls",
 		.words = "kernel.shm_rmid_forced net.ipv4.ip_local_port_range "
 			 "net.ipv4.ip_local_reserved_ports net.ipv4.ip_unprivileged_port_start "
 			 "net.ipv4.ping_group_range net.ipv4.tcp_fin_timeout "
 			 "net.ipv4.tcp_keepalive_intvl net.ipv4.tcp_keepalive_probes "
 			 "net.ipv4.tcp_keepalive_time net.ipv4.tcp_rmem net.ipv4.tcp_syncookies "
 			 "net.ipv4.tcp_wmem",
-		.parts = {{POD, has_other_sysctl, "{names}"}}},
+		.parts = {{POD, has_other_element, "{names}"}}},
 	{BASELINE, "hostProcess", .path = "securityContext.windowsOptions.hostProcess",
 		.parts = {{POD_AND_CONTAINERS, is_true, "{bad} must not set {path}=true"}}},
 	{RESTRICTED, "allowPrivilegeEscalation != false",

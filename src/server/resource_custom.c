@@ -176,16 +176,12 @@ static struct bt_str conflict_with(
 			return kind;
 		}
 	}
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(words); i++) {
-		struct bt_str word = bt_json_text_at(names, words[i]);
+	const struct bt_json_value *short_names = bt_json_array_at(names, "shortNames");
+	for (uint32_t i = 0; i < 2 + short_names->count; i++) {
+		struct bt_str word = i < 2 ? bt_json_text_at(names, words[i])
+					   : short_names->elements[i - 2]->text;
 		if (is_name_of(resource, word)) {
 			return word;
-		}
-	}
-	const struct bt_json_value *short_names = bt_json_array_at(names, "shortNames");
-	for (uint32_t i = 0; i < short_names->count; i++) {
-		if (is_name_of(resource, short_names->elements[i]->text)) {
-			return short_names->elements[i]->text;
 		}
 	}
 	return (struct bt_str){NULL, 0};

@@ -22,8 +22,7 @@ static bool check_precondition(struct bt_call *call, const char *what, struct bt
 	(void)bt_fail_about(failure, call->arena, call->write.resource, call->write.name, 409,
 		"Conflict",
 		"Operation cannot be fulfilled on %s \"%.*s\": the %s in the precondition (%.*s) "
-	        "does "
-		"not match the %s in record (%.*s). The object might have been %s",
+		"does not match the %s in record (%.*s). The object might have been %s",
 		kind, BT_STR_ARG(call->write.name), what, BT_STR_ARG(wanted), what,
 		BT_STR_ARG(found), hint);
 	failure->kind = bt_str_from(kind);

@@ -17,9 +17,7 @@ bool bt_kinds_is_webhook_name(struct bt_str name)
 
 /** --- policies --- */
 
-/**
- * The status of type checking. There are never warnings, because CEL sees all fields as dyn.
- */
+/** The status of type checking: never a warning, because CEL sees all fields as dyn. */
 #define CHECKED "{status: {observedGeneration: %d, typeChecking: {}}}"
 
 static void prepare_policy(const struct bt_write *write, struct bt_json_value *object)
