@@ -196,7 +196,11 @@ bool bt_cycle_evaluate_all_nominated(struct bt_cycle_run *run)
 	if (is_pure) {
 		take_outcomes(run);
 	} else {
-		uint64_t start = bt_snapshot_order_at(snapshot, run->start_index % snapshot->count);
+		uint32_t first = run->start_index % snapshot->count;
+		/* bt_snapshot_order of the first node; the list may not be written. */
+		uint64_t start = snapshot->places.in_list_order
+			? bt_point(first, 0)
+			: bt_places_point_at(&snapshot->places, first);
 		for (uint32_t i = 0; i < run->nominated_count; i++) {
 			/* The difference wraps, so nodes before the start come last. */
 			run->nominated[i].distance =

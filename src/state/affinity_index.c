@@ -218,20 +218,24 @@ static void repair_pods(struct bt_affinity_index *index, uint32_t slot)
 	list->unlisted = unlisted;
 }
 
-static void catch_up(struct bt_affinity_index *index)
+const struct bt_affinity_index *bt_affinity_index_get(struct bt_state *state)
 {
-	const struct bt_state *state = index->state;
+	if (state->affinity_index == NULL) {
+		state->affinity_index = BT_NEW(struct bt_affinity_index);
+		state->affinity_index->state = state;
+	}
+	struct bt_affinity_index *index = state->affinity_index;
 	const struct bt_change_log *log = &state->log;
 	uint64_t behind = log->sequence - index->log_sequence;
 	bool everything = !index->filled || !bt_change_log_covers(log, index->log_sequence) ||
 		behind > 16 + (uint64_t)state->nodes.slot_count * REPAIR_FACTOR;
 
 	/* No pod has affinity, and the index has no group: nothing to update. */
-	if (index->state->affinity_pod_count == 0 && index->groups.map.count == 0 &&
+	if (state->affinity_pod_count == 0 && index->groups.map.count == 0 &&
 		index->unlisted_count == 0) {
 		index->filled = true;
 		index->log_sequence = log->sequence;
-		return;
+		return index;
 	}
 	bt_vec_reserve(&index->slots, state->nodes.slot_count);
 	for (; index->slots.count < state->nodes.slot_count; index->slots.count++) {
@@ -271,16 +275,7 @@ static void catch_up(struct bt_affinity_index *index)
 	}
 	index->filled = true;
 	index->log_sequence = log->sequence;
-}
-
-const struct bt_affinity_index *bt_affinity_index_get(struct bt_state *state)
-{
-	if (state->affinity_index == NULL) {
-		state->affinity_index = BT_NEW(struct bt_affinity_index);
-		state->affinity_index->state = state;
-	}
-	catch_up(state->affinity_index);
-	return state->affinity_index;
+	return index;
 }
 
 bool bt_affinity_index_has_unlisted(const struct bt_affinity_index *index)

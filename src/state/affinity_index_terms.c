@@ -214,40 +214,6 @@ static uint32_t list_count_of(const struct bt_requirement *requirement)
 		: UINT32_MAX;
 }
 
-static uint32_t add_term(struct bt_affinity_index *index, struct indexed_term *indexed)
-{
-	uint32_t id;
-
-	indexed->serial = ++index->next_serial;
-	indexed->key = ref_key(index, indexed->term.topology_key);
-	bt_hash_table_add(&index->terms, indexed->hash, indexed, id);
-	const struct bt_affinity_term *term = &index->terms.items[id]->term;
-	/*
-	 * The requirement that probably the fewest pods meet; NULL: no requirement is usable.
-	 */
-	const struct bt_requirement *label = NULL;
-
-	for (uint32_t i = 0; i < term->selector.requirement_count; i++) {
-		const struct bt_requirement *requirement = &term->selector.requirements[i];
-		uint32_t count = list_count_of(requirement);
-
-		if (count != UINT32_MAX && (label == NULL || count < list_count_of(label))) {
-			label = requirement;
-		}
-	}
-	struct bt_str none = BT_STR("");
-
-	if (label != NULL) {
-		post_under(index, id, POSTING_VALUE, label->key, label->values, label->value_count);
-	} else if (term->namespace_selector.nothing && term->namespace_count <= LISTS_MAX) {
-		post_under(index, id, POSTING_NAMESPACE, none, term->namespaces,
-			term->namespace_count);
-	} else {
-		post_under(index, id, POSTING_ANY, none, &none, 1);
-	}
-	return id;
-}
-
 static void destroy_term(struct indexed_term *indexed)
 {
 	bt_sparse_counts_finish(&indexed->pods);
@@ -332,7 +298,28 @@ uint32_t bt_affinity_index_term(struct bt_affinity_index *index,
 		copy->namespaces =
 			bt_str_array_copy(term->namespaces, term->namespace_count, &indexed->arena);
 	}
-	return add_term(index, indexed);
+	indexed->serial = ++index->next_serial;
+	indexed->key = ref_key(index, copy->topology_key);
+	bt_hash_table_add(&index->terms, indexed->hash, indexed, id);
+	/* The requirement that probably the fewest pods meet; NULL: no requirement is usable. */
+	const struct bt_requirement *label = NULL;
+	for (uint32_t i = 0; i < copy->selector.requirement_count; i++) {
+		const struct bt_requirement *requirement = &copy->selector.requirements[i];
+		uint32_t count = list_count_of(requirement);
+		if (count != UINT32_MAX && (label == NULL || count < list_count_of(label))) {
+			label = requirement;
+		}
+	}
+	struct bt_str none = BT_STR("");
+	if (label != NULL) {
+		post_under(index, id, POSTING_VALUE, label->key, label->values, label->value_count);
+	} else if (copy->namespace_selector.nothing && copy->namespace_count <= LISTS_MAX) {
+		post_under(index, id, POSTING_NAMESPACE, none, copy->namespaces,
+			copy->namespace_count);
+	} else {
+		post_under(index, id, POSTING_ANY, none, &none, 1);
+	}
+	return id;
 }
 
 /** Arguments of a search. */

@@ -146,18 +146,6 @@ static void find_extremes(struct bt_domain_counter *counter)
 
 /* --- counting pods, and updates after changes of pods and nodes --- */
 
-static bool term_has_namespace(const struct counted_term *term, bt_sym namespace_)
-{
-	uint32_t low;
-
-	if (term->in_every_namespace) {
-		return true;
-	}
-	BT_LOWER_BOUND(
-		low, term->namespace_count, middle, term->namespaces[middle].id < namespace_.id);
-	return low < term->namespace_count && term->namespaces[low].id == namespace_.id;
-}
-
 static bool has_pair(const struct bt_label_set *set, const struct bt_label_pair *pair)
 {
 	for (uint32_t i = 0; i < set->labels.count; i++) {
@@ -187,7 +175,14 @@ static bool counts_labels(const struct bt_domain_counter *counter, const struct 
 static bool counts_namespace(const struct bt_domain_counter *counter, bt_sym namespace_)
 {
 	for (uint32_t i = 0; i < counter->term_count; i++) {
-		if (!term_has_namespace(&counter->terms[i], namespace_)) {
+		const struct counted_term *term = &counter->terms[i];
+		uint32_t low;
+		if (term->in_every_namespace) {
+			continue;
+		}
+		BT_LOWER_BOUND(low, term->namespace_count, middle,
+			term->namespaces[middle].id < namespace_.id);
+		if (low == term->namespace_count || term->namespaces[low].id != namespace_.id) {
 			return false;
 		}
 	}
@@ -329,7 +324,8 @@ static void apply_node_changes(struct bt_domain_counter *counter)
 	} else {
 		for (uint64_t i = counter->move_count; i < eligibility->move_count; i++) {
 			/* Move the slot's counted pods to the new domain. */
-			const struct bt_domain_move *move = bt_eligibility_move(eligibility, i);
+			const struct bt_domain_move *move =
+				&eligibility->moves[i & (BT_MOVES_MAX - 1)];
 			int64_t own = (int64_t)bt_sparse_count(&counter->own, move->slot);
 
 			if (move->from != BT_NO_DOMAIN) {

@@ -123,12 +123,6 @@ static inline uint32_t bt_eligibility_domain(
 {
 	return slot < eligibility->slot_count ? eligibility->domains[slot] : BT_NO_DOMAIN;
 }
-/** index: below move_count; one of the last BT_MOVES_MAX moves. */
-static inline const struct bt_domain_move *bt_eligibility_move(
-	const struct bt_eligibility *eligibility, uint64_t index)
-{
-	return &eligibility->moves[index & (BT_MOVES_MAX - 1)];
-}
 /** Appends the query as a byte string. Queries with equal strings are equal. */
 void bt_eligibility_append_identity(struct bt_strbuf *key, const struct bt_eligibility_spec *spec);
 

@@ -103,18 +103,6 @@ void bt_eligibility_unref(struct bt_eligibility_table *table, struct bt_eligibil
 	bt_free(eligibility);
 }
 
-/** Find the columns of the topology key and of the labels, in this order. */
-static const struct bt_label_column *const *find_columns(struct bt_eligibility_table *table,
-	const struct bt_eligibility *eligibility, struct bt_state *state)
-{
-	bt_vec_reserve(&table->columns, eligibility->label_count + UINT64_C(1));
-	table->columns.items[0] = bt_state_label_column(state, eligibility->topology_key);
-	for (uint32_t i = 0; i < eligibility->label_count; i++) {
-		table->columns.items[i + 1] = bt_state_label_column(state, eligibility->labels[i]);
-	}
-	return table->columns.items;
-}
-
 /** Domain of a slot, which must be in the snapshot. columns: from find_columns. */
 static uint32_t domain_of_slot(const struct bt_eligibility *eligibility,
 	const struct bt_state *state, const struct bt_label_column *const *columns, uint32_t slot)
@@ -152,15 +140,19 @@ void bt_eligibility_catch_up(struct bt_eligibility_table *table, struct bt_state
 	if (repairs && behind == 0 && !has_new_slots) {
 		return;
 	}
-	const struct bt_label_column *const *columns = find_columns(table, eligibility, state);
-	uint32_t rebuild_count = columns[0] != NULL ? columns[0]->rebuild_count : 0;
+	/* The columns of the topology key and of the labels, in this order. */
+	bt_vec_reserve(&table->columns, eligibility->label_count + UINT64_C(1));
+	const struct bt_label_column **columns = table->columns.items;
 	/* Label changes are of no interest if no value in these columns changed. */
 	uint64_t label_changes = 0;
 	uint32_t kinds = BT_CHANGE_EXISTENCE;
 
 	for (uint32_t i = 0; i <= eligibility->label_count; i++) {
+		columns[i] = bt_state_label_column(
+			state, i == 0 ? eligibility->topology_key : eligibility->labels[i - 1]);
 		label_changes += columns[i] != NULL ? columns[i]->change_count : 0;
 	}
+	uint32_t rebuild_count = columns[0] != NULL ? columns[0]->rebuild_count : 0;
 	kinds |= eligibility->has_affinity ? BT_CHANGE_LABELS : 0;
 	kinds |= eligibility->tolerations != NULL ? BT_CHANGE_TAINTS : 0;
 	if (repairs && !has_new_slots && rebuild_count == eligibility->rebuild_count &&

@@ -36,22 +36,6 @@ uint32_t bt_state_find_image(const struct bt_state *state, struct bt_str name)
 	return bt_sym_is_none(symbol) ? BT_IMAGE_NONE : find_symbol(&state->images, symbol);
 }
 
-/* Index of the record of a name; a new record has node_count 0. */
-static uint32_t ref_image(struct bt_state *state, struct bt_str name)
-{
-	struct bt_image_table *table = &state->images;
-	bt_sym symbol = bt_symbol_ref_str(&state->symbols, name);
-	uint32_t index = find_symbol(table, symbol);
-	struct bt_image image = {.name = symbol};
-
-	if (index != UINT32_MAX) {
-		bt_symbol_unref(&state->symbols, symbol);
-		return index;
-	}
-	bt_hash_table_add(&table->images, bt_sym_hash(symbol), image, index);
-	return index;
-}
-
 /*
  * Whether the row lists the image names of the node object in the same order, as is usual when a
  * node is updated. Updates the sizes of images that no other node has, and sets *out_differs if a
@@ -126,7 +110,14 @@ bool bt_state_set_images(struct bt_state *state, uint32_t slot, const struct bt_
 		for (uint32_t n = 0; n < node->status.images.count; n++) {
 			const struct bt_container_image *reported = &node->status.images.items[n];
 			for (uint32_t k = 0; k < reported->names.count; k++) {
-				uint32_t index = ref_image(state, reported->names.items[k]);
+				struct bt_str name = reported->names.items[k];
+				uint32_t index = bt_state_find_image(state, name);
+				if (index == BT_IMAGE_NONE) {
+					struct bt_image fresh = {
+						.name = bt_symbol_ref_str(&state->symbols, name)};
+					bt_hash_table_add(&table->images, bt_sym_hash(fresh.name),
+						fresh, index);
+				}
 				struct bt_image *image = &table->images.items[index];
 				if (image->mark == mark) {
 					continue;

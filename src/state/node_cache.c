@@ -24,18 +24,6 @@ static struct bt_zone *find_zone(const struct bt_node_order *order, bt_sym key)
 	return NULL;
 }
 
-/* Index of the slot in the zone; if the slot is not in the zone, the zone's number of slots. */
-static uint32_t find_slot(const struct bt_zone *zone, uint32_t slot)
-{
-	const uint32_t *slots = zone->slots.items;
-	uint32_t i = 0;
-
-	while (i < zone->slots.count && slots[i] != slot) {
-		i++;
-	}
-	return i;
-}
-
 /* Maximum number of recorded changes: CHANGES_MAX + number of nodes / NODES_PER_CHANGE. */
 #define CHANGES_MAX 64
 #define NODES_PER_CHANGE 32
@@ -77,8 +65,11 @@ int bt_node_order_remove(struct bt_node_order *order, uint32_t slot, bt_sym zone
 	struct bt_str node_name, struct berth_error *err)
 {
 	struct bt_zone *zone = find_zone(order, zone_key);
-	uint32_t at = zone != NULL ? find_slot(zone, slot) : 0;
+	uint32_t at = 0;
 
+	while (zone != NULL && at < zone->slots.count && zone->slots.items[at] != slot) {
+		at++;
+	}
 	if (zone == NULL || at == zone->slots.count) {
 		/* Quoted as Go does, because a zone key contains a zero byte. */
 		struct bt_strbuf text = {0};
@@ -203,24 +194,6 @@ void bt_state_add_node(struct bt_state *state, const struct bt_node *node)
 	join_order(state, slot, state->nodes.rows[slot].zone_key);
 }
 
-/**
- * Finds the slot of a name. Tries the slot after the last updated slot first, because updates often
- * come in the order of the slots.
- */
-static uint32_t find_next(struct bt_state *state, struct bt_str name)
-{
-	struct bt_node_table *nodes = &state->nodes;
-	uint32_t slot =
-		nodes->last_updated_slot + 1 < nodes->slot_count ? nodes->last_updated_slot + 1 : 0;
-
-	if (slot >= nodes->slot_count || !nodes->rows[slot].in_use ||
-		!bt_str_equal(bt_node_table_name(nodes, slot), name)) {
-		slot = bt_node_table_find(nodes, name);
-	}
-	nodes->last_updated_slot = slot != BT_SLOT_NONE ? slot : 0;
-	return slot;
-}
-
 #define LINE_BYTES 64
 
 BT_ALWAYS_INLINE void prefetch(const void *start, size_t bytes)
@@ -261,7 +234,15 @@ void bt_state_update_node(
 	prefetch(new_node->status.allocatable.items,
 		new_node->status.allocatable.count * sizeof(*new_node->status.allocatable.items));
 	BT_PREFETCH(new_node->status.conditions.items);
-	uint32_t slot = find_next(state, new_node->metadata.name);
+	/* Updates often come in the order of the slots, so try the next slot first. */
+	struct bt_node_table *nodes = &state->nodes;
+	uint32_t slot =
+		nodes->last_updated_slot + 1 < nodes->slot_count ? nodes->last_updated_slot + 1 : 0;
+	if (slot >= nodes->slot_count || !nodes->rows[slot].in_use ||
+		!bt_str_equal(bt_node_table_name(nodes, slot), new_node->metadata.name)) {
+		slot = bt_node_table_find(nodes, new_node->metadata.name);
+	}
+	nodes->last_updated_slot = slot != BT_SLOT_NONE ? slot : 0;
 	prefetch_rows(state, slot);
 	if (slot == BT_SLOT_NONE || !state->nodes.rows[slot].in_cache) {
 		bt_state_add_node(state, new_node);

@@ -211,21 +211,6 @@ static bool remove_cache_pod(
 	return true;
 }
 
-/* Search from the end, because preemption usually removes the pod that it added last. */
-static bool remove_added_pod(struct bt_node_info *info, struct bt_arena *arena, struct bt_str uid)
-{
-	for (uint32_t i = info->added_pods.count; i-- > 0;) {
-		const struct bt_shape *shape = info->added_pods.items[i].shape;
-		if (!bt_str_equal(info->added_pods.items[i].uid, uid)) {
-			continue;
-		}
-		change_pod(info, arena, shape, -1);
-		bt_vec_remove_ordered(&info->added_pods, i);
-		return true;
-	}
-	return false;
-}
-
 int bt_node_info_remove_pod(struct bt_node_info *info, struct bt_arena *arena,
 	const struct bt_pod_info *pod, struct berth_error *err)
 {
@@ -233,8 +218,16 @@ int bt_node_info_remove_pod(struct bt_node_info *info, struct bt_arena *arena,
 		return bt_error_set(
 			err, BERTH_ERR_INVALID, "cannot get cache key for pod with empty UID");
 	}
-	if (remove_cache_pod(info, arena, pod) || remove_added_pod(info, arena, pod->uid)) {
+	if (remove_cache_pod(info, arena, pod)) {
 		return 0;
+	}
+	/* Search from the end, because preemption usually removes the pod that it added last. */
+	for (uint32_t i = info->added_pods.count; i-- > 0;) {
+		if (bt_str_equal(info->added_pods.items[i].uid, pod->uid)) {
+			change_pod(info, arena, info->added_pods.items[i].shape, -1);
+			bt_vec_remove_ordered(&info->added_pods, i);
+			return 0;
+		}
 	}
 	return bt_error_set(err, BERTH_ERR_NOT_FOUND,
 		"no corresponding pod %.*s in pods of node %.*s", BT_STR_ARG(pod->name),

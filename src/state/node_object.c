@@ -135,15 +135,27 @@ static uint32_t write_amount(
 	return 1;
 }
 
-static uint32_t set_scalars(
-	struct bt_node_table *table, uint32_t slot, const struct bt_resource *allocatable)
+static uint32_t set_allocatable(struct bt_node_table *table, uint32_t slot,
+	const struct bt_node *node, struct bt_arena *scratch)
 {
-	struct bt_node_row *row = &table->rows[slot];
-	uint32_t zero_count = 0;
+	struct bt_resource allocatable = {0};
 	uint32_t differing = 0;
 
-	for (uint32_t i = 0; i < allocatable->scalar_count; i++) {
-		const struct bt_scalar_resource *scalar = &allocatable->scalars[i];
+	bt_resource_add(&allocatable, &node->status.allocatable, scratch);
+	int64_t amounts[BT_STANDARD__COUNT];
+	bt_resource_get_standard(&allocatable, amounts);
+	for (uint32_t i = 0; i < BT_STANDARD__COUNT; i++) {
+		differing += write_amount(table, table->allocatable[i], slot, amounts[i]);
+	}
+	for (uint32_t i = 0; i < BT_NON_ZERO_COUNT && differing != 0; i++) {
+		table->inverse[i][slot] = amounts[i] > 0 ? 1 / (double)amounts[i] : 0;
+	}
+	differing +=
+		write_amount(table, table->allocatable_pods, slot, allocatable.allowed_pod_number);
+	struct bt_node_row *row = &table->rows[slot];
+	uint32_t zero_count = 0;
+	for (uint32_t i = 0; i < allocatable.scalar_count; i++) {
+		const struct bt_scalar_resource *scalar = &allocatable.scalars[i];
 		uint32_t resource = bt_node_table_scalar(table, scalar->name);
 		differing += table->scalars.items[resource].allocatable[slot] != scalar->value;
 		bt_node_table_set_scalar(table, resource, slot, scalar->value);
@@ -161,38 +173,12 @@ static uint32_t set_scalars(
 	for (uint32_t i = 0; i < table->scalars.count; i++) {
 		const struct bt_scalar_column *column = &table->scalars.items[i];
 		if (column->allocatable[slot] != 0 &&
-			bt_resource_find_scalar(allocatable,
+			bt_resource_find_scalar(&allocatable,
 				bt_symbol_text(table->symbols, column->name)) == NULL) {
 			bt_node_table_set_scalar(table, i, slot, 0);
 			differing++;
 		}
 	}
-	return differing;
-}
-
-static double inverse_of(int64_t amount)
-{
-	return amount > 0 ? 1 / (double)amount : 0;
-}
-
-static uint32_t set_allocatable(struct bt_node_table *table, uint32_t slot,
-	const struct bt_node *node, struct bt_arena *scratch)
-{
-	struct bt_resource allocatable = {0};
-	uint32_t differing = 0;
-
-	bt_resource_add(&allocatable, &node->status.allocatable, scratch);
-	int64_t amounts[BT_STANDARD__COUNT];
-	bt_resource_get_standard(&allocatable, amounts);
-	for (uint32_t i = 0; i < BT_STANDARD__COUNT; i++) {
-		differing += write_amount(table, table->allocatable[i], slot, amounts[i]);
-	}
-	for (uint32_t i = 0; i < BT_NON_ZERO_COUNT && differing != 0; i++) {
-		table->inverse[i][slot] = inverse_of(amounts[i]);
-	}
-	differing +=
-		write_amount(table, table->allocatable_pods, slot, allocatable.allowed_pod_number);
-	differing += set_scalars(table, slot, &allocatable);
 	return differing;
 }
 
@@ -295,33 +281,25 @@ static const struct bt_str features[] = {
 	BT_STR_INIT("UserNamespacesHostNetworkSupport"),
 };
 
-/*
- * Merges two ascending lists. If the node's list is not sorted, features may be missed, as in
- * upstream.
- */
-static uint8_t merge_features(const bt_str_list *declared)
-{
-	uint8_t bits = 0;
-	uint32_t i = 0;
-	uint32_t k = 0;
-
-	while (i < declared->count && k < BT_ARRAY_LENGTH(features)) {
-		int order = bt_str_compare(declared->items[i], features[k]);
-		if (order == 0) {
-			bits = (uint8_t)(bits | 1U << k);
-		}
-		i += order <= 0;
-		k += order >= 0;
-	}
-	return bits;
-}
-
 uint32_t bt_node_table_set_node(struct bt_node_table *table, uint32_t slot,
 	const struct bt_node *node, bool with_declared_features, struct bt_arena *scratch,
 	struct bt_strbuf *text)
 {
-	uint8_t declared =
-		with_declared_features ? merge_features(&node->status.declared_features) : 0;
+	/*
+	 * Merge two ascending lists. If the node's list is not sorted, features may be missed, as
+	 * in upstream.
+	 */
+	const bt_str_list *reported = &node->status.declared_features;
+	uint32_t reported_count = with_declared_features ? reported->count : 0;
+	uint8_t declared = 0;
+	for (uint32_t i = 0, k = 0; i < reported_count && k < BT_ARRAY_LENGTH(features);) {
+		int order = bt_str_compare(reported->items[i], features[k]);
+		if (order == 0) {
+			declared = (uint8_t)(declared | 1U << k);
+		}
+		i += order <= 0;
+		k += order >= 0;
+	}
 	const struct bt_str *avoid = bt_str_map_find(&node->metadata.annotations,
 		BT_STR("scheduler.alpha.kubernetes.io/preferAvoidPods"));
 	uint32_t kinds = 0;

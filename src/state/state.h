@@ -271,12 +271,6 @@ static inline uint64_t bt_snapshot_order(const struct bt_snapshot *snapshot, uin
 	return snapshot->places.in_list_order ? bt_point(place, 0)
 					      : bt_places_point_of(&snapshot->places, place);
 }
-/** bt_snapshot_order of the node at this position of the list. */
-static inline uint64_t bt_snapshot_order_at(const struct bt_snapshot *snapshot, uint32_t position)
-{
-	return snapshot->places.in_list_order ? bt_point(position, 0)
-					      : bt_places_point_at(&snapshot->places, position);
-}
 /**
  * Writes the members affinity and anti_affinity of the snapshot's lists if they are not valid, and
  * returns the lists. The members have the nodes that have pods with affinity, and the nodes that

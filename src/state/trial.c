@@ -100,20 +100,15 @@ void bt_snapshot_trial_begin(struct bt_state_trial *trial, struct bt_state *stat
 	*trial = (struct bt_state_trial){.state = state, .in_snapshot = true};
 }
 
-static void attach(struct bt_state_trial *trial, uint32_t pod_id)
+void bt_snapshot_trial_return_pod(struct bt_state_trial *trial, uint32_t pod_id)
 {
 	struct bt_pod_record *record = &trial->state->pods.records.items[pod_id];
 
+	BT_ASSERT(bt_bitset_get(&trial->away, pod_id));
 	bt_bitset_assign(&trial->away, pod_id, false);
 	record->snapshot_only = trial->in_snapshot;
 	bt_state_attach_pod(trial->state, pod_id);
 	record->snapshot_only = false;
-}
-
-void bt_snapshot_trial_return_pod(struct bt_state_trial *trial, uint32_t pod_id)
-{
-	BT_ASSERT(bt_bitset_get(&trial->away, pod_id));
-	attach(trial, pod_id);
 }
 
 /** Restore all pods and nodes, including the order of each node's pods. */
@@ -123,7 +118,7 @@ static void restore(struct bt_state_trial *trial)
 
 	for (uint32_t i = trial->pods.count; i-- > 0;) {
 		if (bt_bitset_get(&trial->away, trial->pods.items[i])) {
-			attach(trial, trial->pods.items[i]);
+			bt_snapshot_trial_return_pod(trial, trial->pods.items[i]);
 		}
 	}
 	for (uint32_t i = 0; i < trial->slots.count; i++) {
