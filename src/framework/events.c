@@ -119,37 +119,6 @@ int bt_plugin_events_to_register(struct bt_plugin *plugin,
 	return BERTH_OK;
 }
 
-static int add_registered(
-	struct bt_plugin *plugin, struct bt_event_hints *hints, struct berth_error *err)
-{
-	const struct bt_event_registration *events = NULL;
-	uint32_t count = 0;
-	uint32_t node_actions = 0;
-	int code = bt_plugin_events_to_register(plugin, &events, &count, err);
-
-	if (code != BERTH_OK) {
-		return code;
-	}
-	for (uint32_t i = 0; i < count; i++) {
-		if (bt_str_equal(events[i].event.resource, node_resource)) {
-			node_actions |= events[i].event.action;
-		}
-		bt_vec_push(&hints->items,
-			((struct bt_event_hint){plugin, events[i].event, events[i].hint, i}));
-	}
-	/*
-	 * Spec 02 section 10.2: a plugin that registers Node/Add also gets Node/UpdateNodeTaint,
-	 * because a node that is added with a taint may become usable when the taint is removed.
-	 */
-	if ((node_actions & BT_ACTION_ADD) != 0 &&
-		(node_actions & BT_ACTION_UPDATE_NODE_TAINT) == 0) {
-		bt_vec_push(&hints->items,
-			((struct bt_event_hint){
-				plugin, {BT_RESOURCE_NODE, BT_ACTION_UPDATE_NODE_TAINT}, NULL, 0}));
-	}
-	return BERTH_OK;
-}
-
 int bt_event_hints_create(const struct bt_framework *framework, struct bt_event_hints *out_hints,
 	struct berth_error *err)
 {
@@ -163,6 +132,9 @@ int bt_event_hints_create(const struct bt_framework *framework, struct bt_event_
 	for (uint32_t i = 0; i < framework->instances.count; i++) {
 		struct bt_plugin *plugin = framework->instances.items[i];
 		struct berth_error cause = BERTH_ERROR_INIT;
+		const struct bt_event_registration *events = NULL;
+		uint32_t count = 0;
+		uint32_t node_actions = 0;
 
 		if (!(plugin->ops->pre_enqueue != NULL || plugin->ops->pre_filter != NULL ||
 			    plugin->ops->filter != NULL ||
@@ -172,13 +144,35 @@ int bt_event_hints_create(const struct bt_framework *framework, struct bt_event_
 		}
 		if (plugin->ops->events_to_register == NULL && plugin->ops->events.items == NULL) {
 			add_defaults(framework, plugin, &hints);
-		} else if (add_registered(plugin, &hints, &cause) != BERTH_OK) {
+			continue;
+		}
+		if (bt_plugin_events_to_register(plugin, &events, &count, &cause) != BERTH_OK) {
 			if (code != BERTH_OK) {
 				bt_strbuf_append_char(&problems, '\n');
 			}
 			code = BERTH_ERR_INVALID;
 			bt_strbuf_append_c(&problems, berth_error_message(&cause));
 			berth_error_finish(&cause);
+			continue;
+		}
+		for (uint32_t k = 0; k < count; k++) {
+			if (bt_str_equal(events[k].event.resource, node_resource)) {
+				node_actions |= events[k].event.action;
+			}
+			bt_vec_push(&hints.items,
+				((struct bt_event_hint){
+					plugin, events[k].event, events[k].hint, k}));
+		}
+		/*
+		 * Spec 02 section 10.2: a plugin that registers Node/Add also gets
+		 * Node/UpdateNodeTaint, because a node that is added with a taint may become usable
+		 * when the taint is removed.
+		 */
+		if ((node_actions & BT_ACTION_ADD) != 0 &&
+			(node_actions & BT_ACTION_UPDATE_NODE_TAINT) == 0) {
+			bt_vec_push(&hints.items,
+				((struct bt_event_hint){plugin,
+					{BT_RESOURCE_NODE, BT_ACTION_UPDATE_NODE_TAINT}, NULL, 0}));
 		}
 	}
 	if (code != BERTH_OK) {

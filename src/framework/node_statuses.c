@@ -201,50 +201,6 @@ static void count_status(
 	}
 }
 
-/** Appends the texts "<count> <reason>", sorted as byte strings and joined by ", ". */
-static void append_lines(const struct histogram *histogram, struct bt_strbuf *out)
-{
-	struct bt_str some[16];
-	uint32_t count = histogram->counts.count;
-	struct bt_str *lines =
-		count <= BT_ARRAY_LENGTH(some) ? some : BT_NEW_ARRAY(struct bt_str, count);
-	struct bt_strbuf text = {0};
-	uint32_t at = 0;
-
-	for (uint32_t i = 0; i < count; i++) {
-		size_t start = text.length;
-		uint64_t number = histogram->counts.items[i];
-		char digits[20];
-		size_t digit = sizeof(digits);
-
-		do {
-			digits[--digit] = (char)('0' + number % 10);
-			number /= 10;
-		} while (number != 0);
-		bt_strbuf_append(&text, &digits[digit], sizeof(digits) - digit);
-		bt_strbuf_append_char(&text, ' ');
-		bt_strbuf_append_str(&text, histogram->reasons.items.items[i]);
-		lines[i].length = (uint32_t)(text.length - start);
-	}
-	/* The text is complete and does not move any more, so pointers into it are valid. */
-	for (uint32_t i = 0; i < count; i++) {
-		lines[i].data = text.data + at;
-		at += lines[i].length;
-	}
-	qsort(lines, count, sizeof(lines[0]), bt_str_compare_qsort);
-	for (uint32_t i = 0; i < count; i++) {
-		bt_strbuf_append_c(out, i == 0 ? " " : ", ");
-		bt_strbuf_append_str(out, lines[i]);
-	}
-	if (count != 0) {
-		bt_strbuf_append_char(out, '.');
-	}
-	bt_strbuf_finish(&text);
-	if (lines != some) {
-		bt_free(lines);
-	}
-}
-
 static void fill_histogram(
 	struct histogram *histogram, const struct bt_node_statuses *statuses, uint32_t node_count)
 {
@@ -299,6 +255,45 @@ void bt_fit_error_append_reasons(
 {
 	struct histogram histogram;
 	fill_histogram(&histogram, statuses, node_count);
-	append_lines(&histogram, out);
+	/* Append the texts "<count> <reason>", sorted as byte strings and joined by ", ". */
+	struct bt_str some[16];
+	uint32_t count = histogram.counts.count;
+	struct bt_str *lines =
+		count <= BT_ARRAY_LENGTH(some) ? some : BT_NEW_ARRAY(struct bt_str, count);
+	struct bt_strbuf text = {0};
+	uint32_t at = 0;
+
+	for (uint32_t i = 0; i < count; i++) {
+		size_t start = text.length;
+		uint64_t number = histogram.counts.items[i];
+		char digits[20];
+		size_t digit = sizeof(digits);
+
+		do {
+			digits[--digit] = (char)('0' + number % 10);
+			number /= 10;
+		} while (number != 0);
+		bt_strbuf_append(&text, &digits[digit], sizeof(digits) - digit);
+		bt_strbuf_append_char(&text, ' ');
+		bt_strbuf_append_str(&text, histogram.reasons.items.items[i]);
+		lines[i].length = (uint32_t)(text.length - start);
+	}
+	/* The text is complete and does not move any more, so pointers into it are valid. */
+	for (uint32_t i = 0; i < count; i++) {
+		lines[i].data = text.data + at;
+		at += lines[i].length;
+	}
+	qsort(lines, count, sizeof(lines[0]), bt_str_compare_qsort);
+	for (uint32_t i = 0; i < count; i++) {
+		bt_strbuf_append_c(out, i == 0 ? " " : ", ");
+		bt_strbuf_append_str(out, lines[i]);
+	}
+	if (count != 0) {
+		bt_strbuf_append_char(out, '.');
+	}
+	bt_strbuf_finish(&text);
+	if (lines != some) {
+		bt_free(lines);
+	}
 	finish_histogram(&histogram);
 }

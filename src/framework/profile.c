@@ -201,38 +201,31 @@ static int set_weights(struct bt_framework *framework, enum bt_extension_point p
 
 static const struct bt_plugin_args no_args = {.kind = BT_ARGS_NONE};
 
-static int check_args(const struct bt_plugin_ops *ops, const struct bt_plugin_args *args,
-	const struct bt_handle *handle, struct berth_error *err)
-{
-	if (ops->args_kind == BT_ARGS_NONE) {
-		return BERTH_OK;
-	}
-	if (args != NULL && args->kind == ops->args_kind) {
-		return bt_plugin_args_validate(args, handle->gates, err);
-	}
-	/* Names of the types as upstream prints them. */
-	const char *wanted = bt_plugin_args_kind_name(ops->args_kind);
-	const char *given = args != NULL ? bt_plugin_args_kind_name(args->kind) : NULL;
-	const char *package = given != NULL ? "*config." : "";
-
-	if (given == NULL) {
-		given = args != NULL && args->kind == BT_ARGS_OTHER ? "*runtime.Unknown" : "<nil>";
-	}
-	return ops->args_error != NULL
-		? bt_error_set(err, BERTH_ERR_INVALID, "%s %s, got %s%s", ops->args_error, wanted,
-			  package, given)
-		: bt_error_set(err, BERTH_ERR_INVALID, "got args of type %s%s, want *%s", package,
-			  given, wanted);
-}
-
 int bt_plugin_create(const struct bt_plugin_ops *ops, const struct bt_plugin_args *args,
 	const struct bt_handle *handle, struct bt_plugin **out_plugin, struct berth_error *err)
 {
 	if (ops->create != NULL) {
 		return ops->create(ops, args, handle, out_plugin, err);
 	}
-	int code = check_args(ops, args, handle, err);
+	if (ops->args_kind != BT_ARGS_NONE && (args == NULL || args->kind != ops->args_kind)) {
+		/* Names of the types as upstream prints them. */
+		const char *wanted = bt_plugin_args_kind_name(ops->args_kind);
+		const char *given = args != NULL ? bt_plugin_args_kind_name(args->kind) : NULL;
+		const char *package = given != NULL ? "*config." : "";
 
+		if (given == NULL) {
+			given = args != NULL && args->kind == BT_ARGS_OTHER ? "*runtime.Unknown"
+									    : "<nil>";
+		}
+		return ops->args_error != NULL
+			? bt_error_set(err, BERTH_ERR_INVALID, "%s %s, got %s%s", ops->args_error,
+				  wanted, package, given)
+			: bt_error_set(err, BERTH_ERR_INVALID, "got args of type %s%s, want *%s",
+				  package, given, wanted);
+	}
+	int code = ops->args_kind != BT_ARGS_NONE
+		? bt_plugin_args_validate(args, handle->gates, err)
+		: BERTH_OK;
 	if (code != BERTH_OK) {
 		return code;
 	}

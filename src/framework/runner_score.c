@@ -130,10 +130,15 @@ static struct bt_status apply_weights(
 	return BT_STATUS_OK;
 }
 
-static struct bt_status score_nodes(struct bt_framework *framework, struct bt_cycle_state *cycle,
-	const struct bt_pod_info *pod, const uint32_t *slots, struct bt_score_table *table)
+struct bt_status bt_run_score(struct bt_framework *framework, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, const uint32_t *slots, uint32_t slot_count,
+	struct bt_score_table *out_table)
 {
-	for (uint32_t n = 0; n < table->count; n++) {
+	struct bt_score_table table = make_table(
+		&framework->points[BT_POINT_SCORE], &cycle->skip_score, slot_count, cycle->arena);
+	struct bt_status status = BT_STATUS_OK;
+
+	for (uint32_t n = 0; n < table.count; n++) {
 		struct bt_node_info node;
 
 		if (BT_UNLIKELY(
@@ -143,12 +148,11 @@ static struct bt_status score_nodes(struct bt_framework *framework, struct bt_cy
 		} else {
 			bt_node_info_init(&node, framework->handle.state, slots[n]);
 		}
-		for (uint32_t p = 0; p < table->plugin_count; p++) {
-			struct bt_plugin *plugin = table->plugins[p].plugin;
+		for (uint32_t p = 0; p < table.plugin_count; p++) {
+			struct bt_plugin *plugin = table.plugins[p].plugin;
 			int64_t started_ns = bt_runner_plugin_starts(framework, cycle);
-			struct bt_status status = plugin->ops->score(
-				plugin, cycle, pod, &node, &table->plugins[p].scores[n]);
-
+			status = plugin->ops->score(
+				plugin, cycle, pod, &node, &table.plugins[p].scores[n]);
 			bt_runner_plugin_ran(
 				framework, plugin, BT_TIMED_SCORE, &status, started_ns);
 			if (BT_UNLIKELY(!bt_status_is_success(&status))) {
@@ -158,17 +162,6 @@ static struct bt_status score_nodes(struct bt_framework *framework, struct bt_cy
 			}
 		}
 	}
-	return BT_STATUS_OK;
-}
-
-struct bt_status bt_run_score(struct bt_framework *framework, struct bt_cycle_state *cycle,
-	const struct bt_pod_info *pod, const uint32_t *slots, uint32_t slot_count,
-	struct bt_score_table *out_table)
-{
-	struct bt_score_table table = make_table(
-		&framework->points[BT_POINT_SCORE], &cycle->skip_score, slot_count, cycle->arena);
-	struct bt_status status = score_nodes(framework, cycle, pod, slots, &table);
-
 	for (uint32_t p = 0; p < table.plugin_count && bt_status_is_success(&status); p++) {
 		status = bt_normalize_scores(table.plugins[p].plugin, cycle, pod, slots,
 			table.plugins[p].scores, slot_count);

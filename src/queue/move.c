@@ -260,23 +260,6 @@ static bool are_all_checked(const struct move_pass *pass, const struct bt_queue_
 	return true;
 }
 
-/**
- * Marks the whole group to move if all members get the same result. false: the caller must evaluate
- * the members one by one.
- */
-static bool mark_whole_group(const struct move_pass *pass, const struct bt_queue_group *group,
-	enum bt_queue_strategy strategy)
-{
-	struct bt_queue *queue = pass->queue;
-
-	if (!bt_queue_can_activate_group(queue, group, strategy, pass->now_ns) ||
-		!are_all_checked(pass, group)) {
-		return false;
-	}
-	bt_vec_push(&queue->whole_groups, (uint32_t)(group - queue->groups.items));
-	return true;
-}
-
 /** Whether the gating plugin would reject each member again, whatever the strategy. */
 static bool stays_gated(const struct move_pass *pass, const struct bt_queue_group *group,
 	const struct bt_queue_entry *member)
@@ -320,7 +303,11 @@ static void evaluate_group(const struct move_pass *pass, const struct bt_queue_g
 	bool is_shared = !has_own || bt_queue_is_final(&pending, shared);
 	enum bt_queue_strategy of_self = BT_STRATEGY_SKIP;
 
-	if (!has_self && is_shared && mark_whole_group(pass, group, shared)) {
+	/* All members get the same result: move the whole group. */
+	if (!has_self && is_shared &&
+		bt_queue_can_activate_group(queue, group, shared, pass->now_ns) &&
+		are_all_checked(pass, group)) {
+		bt_vec_push(&queue->whole_groups, (uint32_t)(group - queue->groups.items));
 		return;
 	}
 	if (has_self && is_checked(pass, group, pass->self->id)) {

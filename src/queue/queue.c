@@ -266,36 +266,6 @@ struct bt_queue_options bt_queue_options_from_config(const struct bt_config *con
 	};
 }
 
-/** Create the hints of all profiles. The error joins the errors of the profiles by newlines. */
-static int create_hints(struct bt_queue *queue, struct berth_error *err)
-{
-	uint32_t profile_count = queue->profiles->frameworks.count;
-	struct bt_strbuf problems = {0};
-	int code = BERTH_OK;
-
-	queue->hints = BT_NEW_ARRAY(struct bt_event_hints, profile_count);
-	for (uint32_t i = 0; i < profile_count; i++) {
-		struct berth_error cause = BERTH_ERROR_INIT;
-		int failure = bt_event_hints_create(
-			queue->profiles->frameworks.items[i], &queue->hints[i], &cause);
-
-		if (failure != BERTH_OK) {
-			bt_strbuf_append_c(&problems, code != BERTH_OK ? "\n" : "");
-			bt_strbuf_append_c(&problems, berth_error_message(&cause));
-			berth_error_finish(&cause);
-			code = failure;
-		}
-		/*
-		 * If the gate SchedulerQueueingHints is off, every event for which a rejector of a
-		 * pod is registered queues the pod. Spec 04 section 16.
-		 */
-		for (uint32_t h = 0; !queue->runs_hints && h < queue->hints[i].items.count; h++) {
-			queue->hints[i].items.items[h].hint = NULL;
-		}
-	}
-	return code != BERTH_OK ? bt_error_take(err, code, &problems) : BERTH_OK;
-}
-
 int bt_queue_create(const struct bt_queue_options *options, struct bt_state *state,
 	const struct bt_profiles *profiles, struct bt_nominator *nominator,
 	struct bt_queue **out_queue, struct berth_error *err)
@@ -346,10 +316,31 @@ int bt_queue_create(const struct bt_queue_options *options, struct bt_state *sta
 	bt_heap_init(&queue->backoff_queue, queue->pops_backoff ? queue_sorts_before : NULL, queue);
 	queue->first_in_flight = BT_QUEUE_NONE;
 	queue->last_in_flight = BT_QUEUE_NONE;
-	int code = create_hints(queue, err);
+	/* Create the hints of all profiles. The error joins the profiles' errors by newlines. */
+	struct bt_strbuf problems = {0};
+	int code = BERTH_OK;
+	queue->hints = BT_NEW_ARRAY(struct bt_event_hints, count);
+	for (uint32_t i = 0; i < count; i++) {
+		struct berth_error cause = BERTH_ERROR_INIT;
+		int failure = bt_event_hints_create(
+			queue->profiles->frameworks.items[i], &queue->hints[i], &cause);
+		if (failure != BERTH_OK) {
+			bt_strbuf_append_c(&problems, code != BERTH_OK ? "\n" : "");
+			bt_strbuf_append_c(&problems, berth_error_message(&cause));
+			berth_error_finish(&cause);
+			code = failure;
+		}
+		/*
+		 * If the gate SchedulerQueueingHints is off, every event for which a rejector of a
+		 * pod is registered queues the pod. Spec 04 section 16.
+		 */
+		for (uint32_t h = 0; !queue->runs_hints && h < queue->hints[i].items.count; h++) {
+			queue->hints[i].items.items[h].hint = NULL;
+		}
+	}
 	if (code != BERTH_OK) {
 		bt_queue_destroy(queue);
-		return code;
+		return bt_error_take(err, code, &problems);
 	}
 	bt_queue_events_init(queue);
 	*out_queue = queue;
