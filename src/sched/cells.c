@@ -255,45 +255,41 @@ void bt_cells_put(struct bt_cells *cells, uint32_t position, uint32_t cell, int3
 	cells->local_of[position] = local;
 }
 
-static void fill_block(struct bt_cells *cells, uint32_t block)
-{
-	/*
-	 * Scan the block once for each of its first SCANS_MAX cells, then count the members of
-	 * further cells position by position.
-	 */
-	enum { SCANS_MAX = 4 };
-	uint32_t first = block * BT_CELLS_BLOCK;
-	uint64_t unput = cells->kernels->members_of(cells->cell_of + first, BT_CELLS_UNPUT);
-	uint64_t left = ~unput;
-	for (uint32_t i = 0; left != 0 && i < SCANS_MAX; i++) {
-		uint32_t cell = cells->cell_of[first + BT_CTZ64(left)];
-		uint64_t members =
-			cells->kernels->members_of(cells->cell_of + first, (uint16_t)cell);
-		struct cell_share share = scan_children(cells, cell, 1, block);
-		cells->cells[cell].members[block] = BT_POPCOUNT64(members);
-		cells->cells[cell].best[block] = share.best;
-		cells->cells[cell].ties[block] = share.ties;
-		left &= ~members;
-	}
-	for (; left != 0; left &= left - 1) {
-		uint32_t position = first + BT_CTZ64(left);
-		struct bt_cell *cell = &cells->cells[cells->cell_of[position]];
-		uint32_t node = position / BT_CELLS_BLOCK;
-		int32_t local = cells->local_of[position];
-		cell->members[node]++;
-		if (local > cell->best[node]) {
-			cell->best[node] = local;
-			cell->ties[node] = 0;
-		}
-		cell->ties[node] += local == cell->best[node];
-	}
-}
-
 void bt_cells_filled(struct bt_cells *cells)
 {
 	BT_ASSERT(!cells->is_filled);
-	for (uint32_t i = 0; i < round_up_to_block(cells->position_count) / BT_CELLS_BLOCK; i++) {
-		fill_block(cells, i);
+	uint32_t block_count = round_up_to_block(cells->position_count) / BT_CELLS_BLOCK;
+	for (uint32_t block = 0; block < block_count; block++) {
+		/*
+		 * Scan the block once for each of its first SCANS_MAX cells, then count the members
+		 * of further cells position by position.
+		 */
+		enum { SCANS_MAX = 4 };
+		uint32_t first = block * BT_CELLS_BLOCK;
+		uint64_t unput = cells->kernels->members_of(cells->cell_of + first, BT_CELLS_UNPUT);
+		uint64_t left = ~unput;
+		for (uint32_t i = 0; left != 0 && i < SCANS_MAX; i++) {
+			uint32_t cell = cells->cell_of[first + BT_CTZ64(left)];
+			uint64_t members =
+				cells->kernels->members_of(cells->cell_of + first, (uint16_t)cell);
+			struct cell_share share = scan_children(cells, cell, 1, block);
+			cells->cells[cell].members[block] = BT_POPCOUNT64(members);
+			cells->cells[cell].best[block] = share.best;
+			cells->cells[cell].ties[block] = share.ties;
+			left &= ~members;
+		}
+		for (; left != 0; left &= left - 1) {
+			uint32_t position = first + BT_CTZ64(left);
+			struct bt_cell *cell = &cells->cells[cells->cell_of[position]];
+			uint32_t node = position / BT_CELLS_BLOCK;
+			int32_t local = cells->local_of[position];
+			cell->members[node]++;
+			if (local > cell->best[node]) {
+				cell->best[node] = local;
+				cell->ties[node] = 0;
+			}
+			cell->ties[node] += local == cell->best[node];
+		}
 	}
 	uint32_t filled = 0;
 	for (uint32_t i = 0; i < cells->cell_count; i++) {

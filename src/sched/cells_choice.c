@@ -192,31 +192,6 @@ static uint32_t nth_bit(uint64_t bits, uint32_t before)
 	return at;
 }
 
-/*
- * The child that holds the tie with index *before among the ties below a node. *before becomes the
- * tie's index below that child. level: level of the children.
- */
-static uint32_t child_of_nth_tie(
-	const struct cell_search *search, uint32_t level, uint32_t node, uint32_t *before)
-{
-	const struct bt_cells *cells = search->cells;
-	uint32_t first = node * BT_CELLS_BLOCK;
-	if (level == 0) {
-		return first + nth_bit(ties_in_block(search, node), *before);
-	}
-	uint32_t ties[BT_CELLS_BLOCK] = {0};
-	for (uint32_t i = 0; i < search->best_count; i++) {
-		const struct bt_cell *cell = &cells->cells[search->best[i]];
-		size_t at = (size_t)cells->first_node[level] + first;
-		cells->kernels->add_ties(ties, cell->best + at, cell->ties + at, cell->top_best);
-	}
-	uint32_t child = 0;
-	while (ties[child] <= *before) {
-		*before -= ties[child++];
-	}
-	return first + child;
-}
-
 uint32_t bt_cells_nth_tie(
 	const struct bt_cells *cells, const struct bt_cells_choice *choice, uint64_t index)
 {
@@ -236,7 +211,23 @@ uint32_t bt_cells_nth_tie(
 	uint32_t before = (uint32_t)index;
 	uint32_t node = 0;
 	for (uint32_t level = cells->level_count; level > 0; level--) {
-		node = child_of_nth_tie(&search, level - 1, node, &before);
+		uint32_t child = node * BT_CELLS_BLOCK;
+		if (level == 1) {
+			return child + nth_bit(ties_in_block(&search, node), before);
+		}
+		/* Go to the child that holds the tie; `before` counts the ties below this child. */
+		uint32_t ties[BT_CELLS_BLOCK] = {0};
+		size_t first = (size_t)cells->first_node[level - 1] + child;
+		for (uint32_t i = 0; i < search.best_count; i++) {
+			const struct bt_cell *cell = &cells->cells[search.best[i]];
+			cells->kernels->add_ties(
+				ties, cell->best + first, cell->ties + first, cell->top_best);
+		}
+		for (uint32_t i = 0; ties[i] <= before; i++) {
+			before -= ties[i];
+			child++;
+		}
+		node = child;
 	}
 	return node;
 }
@@ -570,18 +561,6 @@ static uint32_t depth_of(uint32_t rank)
 }
 
 /*
- * Returns the rightmost heap position of this depth that precedes `rank` in pre-order or equals
- * `rank`, as an offset from the left end of the depth. `rank` must not be leftmost in its depth.
- */
-static uint64_t last_before(uint32_t rank, uint32_t depth)
-{
-	uint32_t own_depth = depth_of(rank);
-	uint64_t offset = rank - leftmost_of(own_depth);
-	return own_depth >= depth ? offset >> (own_depth - depth)
-				  : (offset << (depth - own_depth)) - 1;
-}
-
-/*
  * Heap positions of the same depth are in pre-order if their ranks ascend, so only the first tie of
  * each depth can win. The leftmost position of a depth precedes all positions except the leftmost
  * positions above, which are its ancestors. If no leftmost position is a tie, the first tie of the
@@ -630,7 +609,15 @@ uint32_t bt_cells_choose_by_heap(const struct bt_cells *cells, const struct bt_c
 		}
 	}
 	while (--depth > first_depth) {
-		uint64_t limit = last_before(chosen_rank, depth);
+		/*
+		 * The rightmost heap position of this depth that precedes chosen_rank in pre-order
+		 * or equals it, as an offset from the left end of the depth. chosen_rank is not
+		 * leftmost in its depth.
+		 */
+		uint32_t own_depth = depth_of(chosen_rank);
+		uint64_t offset = chosen_rank - leftmost_of(own_depth);
+		uint64_t limit = own_depth >= depth ? offset >> (own_depth - depth)
+						    : (offset << (depth - own_depth)) - 1;
 		if (limit == 0) {
 			break;
 		}

@@ -29,57 +29,38 @@ static struct bt_cell_list list_cells(
 	return list;
 }
 
-static uint32_t choose_by_name(
-	const struct bt_engine *engine, struct bt_cells *tree, const struct bt_cells_choice *choice)
-{
-	const struct bt_node_table *nodes = &engine->state->nodes;
-	const uint32_t *slot_at = engine->state->snapshot.places.slot_at;
-	uint32_t first = bt_cells_next_tie(tree, choice, 0);
-	uint32_t next = bt_cells_next_tie(tree, choice, first + 1);
-	while (next != BT_POSITION_NONE) {
-		if (bt_str_compare(bt_node_table_name(nodes, slot_at[next]),
-			    bt_node_table_name(nodes, slot_at[first])) < 0) {
-			first = next;
-		}
-		next = bt_cells_next_tie(tree, choice, next + 1);
-	}
-	return first;
-}
-
-/** The position of the preferred node if it is one of the ties, else BT_POSITION_NONE. */
-static uint32_t find_preferred(const struct bt_engine *engine, const struct bt_cells *tree,
-	const struct bt_cells_choice *choice)
-{
-	const struct bt_state *state = engine->state;
-	uint32_t slot = bt_find_preferred_slot(engine);
-	if (slot == BT_SLOT_NONE || !state->nodes.rows[slot].in_snapshot) {
-		return BT_POSITION_NONE;
-	}
-	uint32_t position = state->snapshot.places.place_of[slot];
-	uint32_t cell = tree->cell_of[position];
-	for (uint32_t i = 0; i < choice->best_count; i++) {
-		if (choice->best[i] == cell) {
-			return tree->local_of[position] == tree->cells[cell].top_best
-				? position
-				: BT_POSITION_NONE;
-		}
-	}
-	return BT_POSITION_NONE;
-}
-
 static uint32_t choose(
 	struct bt_engine *engine, struct bt_cells *tree, const struct bt_cells_choice *choice)
 {
-	uint32_t preferred = find_preferred(engine, tree, choice);
-	if (preferred != BT_POSITION_NONE) {
-		return preferred;
+	const struct bt_node_table *nodes = &engine->state->nodes;
+	const struct bt_places *places = &engine->state->snapshot.places;
+	uint32_t preferred = bt_find_preferred_slot(engine);
+	if (preferred != BT_SLOT_NONE && nodes->rows[preferred].in_snapshot) {
+		/* Choose the preferred node if it is one of the ties. */
+		uint32_t position = places->place_of[preferred];
+		uint32_t cell = tree->cell_of[position];
+		for (uint32_t i = 0; i < choice->best_count; i++) {
+			if (choice->best[i] == cell &&
+				tree->local_of[position] == tree->cells[cell].top_best) {
+				return position;
+			}
+		}
 	}
 	uint64_t ties;
+	uint32_t first;
 	switch (engine->options.tie_policy) {
 	case BT_TIE_HEAP:
 		break;
 	case BT_TIE_FIRST_BY_NAME:
-		return choose_by_name(engine, tree, choice);
+		first = bt_cells_next_tie(tree, choice, 0);
+		for (uint32_t next = first; next != BT_POSITION_NONE;
+			next = bt_cells_next_tie(tree, choice, next + 1)) {
+			if (bt_str_compare(bt_node_table_name(nodes, places->slot_at[next]),
+				    bt_node_table_name(nodes, places->slot_at[first])) < 0) {
+				first = next;
+			}
+		}
+		return first;
 	case BT_TIE_RANDOM:
 		/* As in decisions by columns, one tie draws no number. */
 		ties = bt_cells_tie_count(tree, choice);
@@ -217,33 +198,6 @@ static bool is_cycle_filter(const struct bt_cycle_run *run, const struct bt_plan
 		!bt_plugin_set_has(&run->cycle->skip_filter, filter->plugin->index);
 }
 
-/** Add the traits of all plugins that run in every cycle. false: a plugin cannot use cells. */
-static bool collect_all_traits(const struct bt_cycle_run *run, struct bt_trait_list *traits)
-{
-	struct trait_collector collector = {.run = run, .traits = traits};
-	const struct bt_plan *plan = run->plan;
-	const struct bt_framework_point *point = &run->framework->points[BT_POINT_PRE_SCORE];
-	for (uint32_t i = 0; plan->has_cycle_filters && i < plan->filter_count; i++) {
-		if (is_cycle_filter(run, &plan->filters[i]) &&
-			!collect_traits(&collector, plan->filters[i].plugin, false)) {
-			return false;
-		}
-	}
-	for (uint32_t i = 0; !plan->pre_score_cached && i < point->entries.count; i++) {
-		struct bt_plugin *plugin = point->entries.items[i].plugin;
-		if (!plan->memo[plugin->index].pre_score_known &&
-			!collect_traits(&collector, plugin, true)) {
-			return false;
-		}
-	}
-	for (uint32_t i = 0; i < plan->cycle_score_count; i++) {
-		if (!collect_traits(&collector, plan->cycle_scores[i].plugin, true)) {
-			return false;
-		}
-	}
-	return true;
-}
-
 /**
  * Whether the cycle examines every node of the snapshot by columns, without an extender or a plugin
  * that runs node by node.
@@ -283,9 +237,27 @@ bool bt_cycle_decide_by_cells(struct bt_cycle_run *run)
 	if (!examines_all_nodes(run) || !bt_cycle_evaluate_all_nominated(run)) {
 		return false;
 	}
+	/* Add the traits of all plugins that run in every cycle. */
 	struct bt_trait_list traits = {.arena = run->cycle->arena};
-	if (!collect_all_traits(run, &traits)) {
-		return false;
+	struct trait_collector collector = {.run = run, .traits = &traits};
+	const struct bt_framework_point *point = &run->framework->points[BT_POINT_PRE_SCORE];
+	for (uint32_t i = 0; plan->has_cycle_filters && i < plan->filter_count; i++) {
+		if (is_cycle_filter(run, &plan->filters[i]) &&
+			!collect_traits(&collector, plan->filters[i].plugin, false)) {
+			return false;
+		}
+	}
+	for (uint32_t i = 0; !plan->pre_score_cached && i < point->entries.count; i++) {
+		struct bt_plugin *plugin = point->entries.items[i].plugin;
+		if (!plan->memo[plugin->index].pre_score_known &&
+			!collect_traits(&collector, plugin, true)) {
+			return false;
+		}
+	}
+	for (uint32_t i = 0; i < plan->cycle_score_count; i++) {
+		if (!collect_traits(&collector, plan->cycle_scores[i].plugin, true)) {
+			return false;
+		}
 	}
 	bt_plan_refresh(plan, engine, run->pod);
 	bt_cycle_exchange_nominated(run);

@@ -22,23 +22,6 @@ static bool point_is_pure(const struct bt_framework *framework, enum bt_extensio
 	return true;
 }
 
-/**
- * Whether the filter can use its column form, which needs the data of PreFilter. If the plugin has
- * PreFilter but PreFilter did not run (disabled in the profile, or failed), the filter uses the
- * plain form, which returns the proper error.
- */
-static bool filter_has_column(
-	const struct bt_plan *plan, struct bt_plugin *plugin, const struct bt_pod_info *pod)
-{
-	const struct bt_plugin_ops *ops = plugin->ops;
-	const struct bt_plugin_shortcuts *shortcuts = bt_shortcuts(plugin);
-	const void *data = plan->template.pre_filter_data[plugin->index];
-	return is_pure_for(plugin, pod) && shortcuts->filter_column != NULL &&
-		(ops->pre_filter == NULL || data != NULL) &&
-		(shortcuts->filter_fits_column == NULL ||
-			shortcuts->filter_fits_column(plugin, data, pod));
-}
-
 static bool is_at_point(const struct bt_framework *framework, enum bt_extension_point point,
 	const struct bt_plugin *plugin)
 {
@@ -48,30 +31,6 @@ static bool is_at_point(const struct bt_framework *framework, enum bt_extension_
 		}
 	}
 	return false;
-}
-
-/**
- * Whether a filter's column form runs in every cycle. The plan does not need the filter's PreFilter
- * data, because PreFilter makes the data in each cycle.
- */
-static bool filter_has_cycle_column(
-	const struct bt_framework *framework, const struct bt_plugin *plugin)
-{
-	const struct bt_plugin_ops *ops = plugin->ops;
-	const struct bt_plugin_shortcuts *shortcuts = bt_shortcuts(plugin);
-	return shortcuts->columns_per_cycle && shortcuts->filter_column != NULL &&
-		(ops->pre_filter == NULL || is_at_point(framework, BT_POINT_PRE_FILTER, plugin));
-}
-
-static bool score_has_cycle_column(const struct bt_framework *framework, struct bt_plugin *plugin,
-	const struct bt_pod_info *pod)
-{
-	const struct bt_plugin_ops *ops = plugin->ops;
-	const struct bt_plugin_shortcuts *shortcuts = bt_shortcuts(plugin);
-	return shortcuts->columns_per_cycle && shortcuts->score_slots != NULL &&
-		(ops->pre_score == NULL || is_at_point(framework, BT_POINT_PRE_SCORE, plugin)) &&
-		(shortcuts->score_fits_column == NULL ||
-			shortcuts->score_fits_column(plugin, NULL, pod));
 }
 
 static void collect_filters(struct bt_plan *plan, const struct bt_pod_info *pod)
@@ -86,12 +45,25 @@ static void collect_filters(struct bt_plan *plan, const struct bt_pod_info *pod)
 			continue;
 		}
 		struct bt_plan_filter *filter = &plan->filters[plan->filter_count++];
+		const struct bt_plugin_shortcuts *shortcuts = bt_shortcuts(plugin);
+		const void *data = plan->template.pre_filter_data[plugin->index];
 		filter->plugin = plugin;
-		if (filter_has_column(plan, plugin, pod)) {
+		/*
+		 * The column form needs the data of PreFilter. If the plugin has PreFilter but
+		 * PreFilter did not run (disabled in the profile, or failed), the filter uses the
+		 * plain form, which returns the proper error.
+		 */
+		if (is_pure_for(plugin, pod) && shortcuts->filter_column != NULL &&
+			(plugin->ops->pre_filter == NULL || data != NULL) &&
+			(shortcuts->filter_fits_column == NULL ||
+				shortcuts->filter_fits_column(plugin, data, pod))) {
 			filter->form = BT_FILTER_COLUMN;
-			plan->reads |= bt_shortcuts(plugin)->filter_reads;
-		} else if (filter_has_cycle_column(framework, plugin)) {
-			bool needs_cells = bt_shortcuts(plugin)->filter_needs_cells;
+			plan->reads |= shortcuts->filter_reads;
+		} else if (shortcuts->columns_per_cycle && shortcuts->filter_column != NULL &&
+			(plugin->ops->pre_filter == NULL ||
+				is_at_point(framework, BT_POINT_PRE_FILTER, plugin))) {
+			/* The column form runs in every cycle, after PreFilter made its data. */
+			bool needs_cells = shortcuts->filter_needs_cells;
 			filter->form = needs_cells ? BT_FILTER_CELLS : BT_FILTER_CYCLE_COLUMN;
 			plan->has_cycle_filters = true;
 			plan->has_cell_filters |= needs_cells;
@@ -107,24 +79,6 @@ const void *bt_plan_score_data(const struct bt_plan *plan, const struct bt_plugi
 	return bt_shortcuts(plugin)->score_column_data != NULL
 		? plan->column_data[plugin->index]
 		: plan->template.pre_score_data[plugin->index];
-}
-
-static bool score_has_column(
-	const struct bt_plan *plan, struct bt_plugin *plugin, const struct bt_pod_info *pod)
-{
-	const struct bt_plugin_ops *ops = plugin->ops;
-	const struct bt_plugin_shortcuts *shortcuts = bt_shortcuts(plugin);
-	const void *data = bt_plan_score_data(plan, plugin);
-	if (!is_pure_for(plugin, pod) ||
-		(shortcuts->score_column == NULL && shortcuts->score_is_constant == NULL) ||
-		ops->normalize == BT_NORMALIZE_CUSTOM) {
-		return false;
-	}
-	if (ops->pre_score != NULL && data == NULL) {
-		return false;
-	}
-	return shortcuts->score_fits_column == NULL ||
-		shortcuts->score_fits_column(plugin, data, pod);
 }
 
 static void collect_scores(
@@ -152,16 +106,27 @@ static void collect_scores(
 			plan->column_data[plugin->index] =
 				shortcuts->score_column_data(plugin, pod, &plan->arena);
 		}
-		if (!score_has_column(plan, plugin, pod)) {
-			if (score_has_cycle_column(framework, plugin, pod)) {
+		const struct bt_plugin_ops *ops = plugin->ops;
+		const void *data = bt_plan_score_data(plan, plugin);
+		bool has_column = is_pure_for(plugin, pod) &&
+			(shortcuts->score_column != NULL || shortcuts->score_is_constant != NULL) &&
+			normalize != BT_NORMALIZE_CUSTOM &&
+			(ops->pre_score == NULL || data != NULL) &&
+			(shortcuts->score_fits_column == NULL ||
+				shortcuts->score_fits_column(plugin, data, pod));
+		if (!has_column) {
+			if (shortcuts->columns_per_cycle && shortcuts->score_slots != NULL &&
+				(ops->pre_score == NULL ||
+					is_at_point(framework, BT_POINT_PRE_SCORE, plugin)) &&
+				(shortcuts->score_fits_column == NULL ||
+					shortcuts->score_fits_column(plugin, NULL, pod))) {
 				plan->cycle_scores[plan->cycle_score_count++] =
 					(struct bt_plan_score){plugin, entry->weight};
 			} else {
 				plan->has_plain_scores = true;
 			}
 		} else if (shortcuts->score_is_constant != NULL &&
-			shortcuts->score_is_constant(
-				plugin, bt_plan_score_data(plan, plugin), pod, state, &constant)) {
+			shortcuts->score_is_constant(plugin, data, pod, state, &constant)) {
 			plan->constant_score += entry->weight *
 				(normalize == BT_NORMALIZE_NONE
 						? constant

@@ -284,24 +284,6 @@ static bool catch_up(struct bt_plan *plan, const struct bt_engine *engine,
 	return true;
 }
 
-/**
- * Whether to fill the cells now; false: a pause begins or goes on. Call if the tree is not filled
- * or cannot catch up.
- */
-static bool should_fill(struct bt_plan_cells *cells)
-{
-	if (cells->filled) {
-		bool short_lived = cells->served < SERVED_MIN;
-		uint32_t longer = 2 * cells->backoff + 1;
-		pause_cells(cells, !short_lived ? 0 : longer < PAUSE_MAX ? longer : PAUSE_MAX);
-	}
-	if (cells->pause != 0) {
-		cells->pause--;
-		return false;
-	}
-	return true;
-}
-
 /** Whether the tree can catch up with the changes since its last use. */
 static bool can_catch_up(
 	const struct bt_plan *plan, const struct bt_plan_cells *cells, const struct bt_state *state)
@@ -403,7 +385,19 @@ struct bt_cells *bt_plan_cells_get(struct bt_plan *plan, const struct bt_engine 
 	}
 	if (current) {
 		current = catch_up(plan, engine, traits, comparison == TRAITS_SAME, kept);
-	} else if (should_fill(cells)) {
+	} else {
+		if (cells->filled) {
+			bool short_lived = cells->served < SERVED_MIN;
+			uint32_t longer = 2 * cells->backoff + 1;
+			pause_cells(cells,
+				!short_lived                 ? 0
+					: longer < PAUSE_MAX ? longer
+							     : PAUSE_MAX);
+		}
+		if (cells->pause != 0) {
+			cells->pause--;
+			return NULL;
+		}
 		current = fill_trees(plan, &state->snapshot, traits, trait_count);
 	}
 	if (!current) {

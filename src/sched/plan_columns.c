@@ -135,37 +135,6 @@ static bool is_scored(const struct column_pass *pass, const struct bt_plugin *pl
 	return true;
 }
 
-/** Evaluate the scores of plan->raws[index] for all slots, for one part, or for single slots. */
-static void evaluate_raw(struct column_pass *pass, uint32_t index, struct bt_slot_range range)
-{
-	const struct bt_plan *plan = pass->plan;
-	struct bt_plan_raw *raw = &plan->raws[index];
-	int32_t *scores = range.slots == NULL ? raw->values : pass->engine->plans->scores;
-	bool any = bt_shortcuts(raw->plugin)
-			   ->score_column(raw->plugin, bt_plan_score_data(plan, raw->plugin),
-				   pass->pod, pass->engine->state, range, scores);
-	if (range.slots == NULL) {
-		if (any) {
-			atomic_fetch_or_explicit(
-				&pass->has_raw, UINT64_C(1) << index, memory_order_relaxed);
-		} else if (range.count != plan->slot_count) {
-			/*
-			 * Other parts may have raw scores that differ from 0, so all values must be
-			 * valid.
-			 */
-			bt_fill_scores(range, raw->values, 0);
-		}
-		return;
-	}
-	if (any && !raw->has_values) {
-		memset(raw->values, 0, plan->slot_count * sizeof(*raw->values));
-		raw->has_values = true;
-	}
-	for (uint32_t k = 0; raw->has_values && k < range.count; k++) {
-		raw->values[range.slots[k]] = any ? scores[range.slots[k]] : 0;
-	}
-}
-
 /**
  * Evaluate scores of a range of slots. is_start: set `local` to the constant score plus these
  * scores; otherwise add these scores to `local`.
@@ -203,8 +172,34 @@ static void evaluate_scores(struct column_pass *pass, struct bt_slot_range range
 		bt_fill_scores(range, plan->local, base);
 	}
 	for (uint32_t i = 0; i < plan->raw_count; i++) {
-		if (is_scored(pass, plan->raws[i].plugin)) {
-			evaluate_raw(pass, i, range);
+		struct bt_plan_raw *raw = &plan->raws[i];
+		if (!is_scored(pass, raw->plugin)) {
+			continue;
+		}
+		int32_t *raws = range.slots == NULL ? raw->values : scores;
+		bool any =
+			bt_shortcuts(raw->plugin)
+				->score_column(raw->plugin, bt_plan_score_data(plan, raw->plugin),
+					pass->pod, state, range, raws);
+		if (range.slots == NULL && any) {
+			atomic_fetch_or_explicit(
+				&pass->has_raw, UINT64_C(1) << i, memory_order_relaxed);
+		} else if (range.slots == NULL && range.count != plan->slot_count) {
+			/*
+			 * Other parts may have raw scores that differ from 0, so all values must be
+			 * valid.
+			 */
+			bt_fill_scores(range, raw->values, 0);
+		}
+		if (range.slots == NULL) {
+			continue;
+		}
+		if (any && !raw->has_values) {
+			memset(raw->values, 0, plan->slot_count * sizeof(*raw->values));
+			raw->has_values = true;
+		}
+		for (uint32_t k = 0; raw->has_values && k < range.count; k++) {
+			raw->values[range.slots[k]] = any ? raws[range.slots[k]] : 0;
 		}
 	}
 }
@@ -348,33 +343,23 @@ void bt_plan_refresh(struct bt_plan *plan, struct bt_engine *engine, const struc
 	plan->log_sequence = log->sequence;
 }
 
-/**
- * Whether any score depends on the snapshot's node count, which has changed since the scores were
- * computed.
- */
-static bool node_count_matters(
-	const struct bt_plan *plan, const struct bt_state *state, const struct bt_pod_info *pod)
+void bt_plan_score_columns(
+	struct bt_plan *plan, struct bt_engine *engine, const struct bt_pod_info *pod)
 {
-	bool matters = false;
+	const struct bt_snapshot *snapshot = &engine->state->snapshot;
 	uint32_t scores = plan->local_score_count + plan->raw_count;
-	for (uint32_t i = 0; plan->node_count != state->snapshot.count && i < scores; i++) {
+	/* Is stale if a score depends on the number of nodes in the snapshot, which has changed. */
+	bool is_stale = !plan->scored;
+	for (uint32_t i = 0; !is_stale && plan->node_count != snapshot->count && i < scores; i++) {
 		struct bt_plugin *plugin = i < plan->local_score_count
 			? plan->local_scores[i].plugin
 			: plan->raws[i - plan->local_score_count].plugin;
 		const struct bt_plugin_shortcuts *shortcuts = bt_shortcuts(plugin);
-		matters = matters ||
-			(shortcuts->score_reads_node_count != NULL &&
-				shortcuts->score_reads_node_count(plugin,
-					bt_plan_score_data(plan, plugin), pod, state,
-					plan->node_count, state->snapshot.count));
+		is_stale = shortcuts->score_reads_node_count != NULL &&
+			shortcuts->score_reads_node_count(plugin, bt_plan_score_data(plan, plugin),
+				pod, engine->state, plan->node_count, snapshot->count);
 	}
-	return matters;
-}
-
-void bt_plan_score_columns(
-	struct bt_plan *plan, struct bt_engine *engine, const struct bt_pod_info *pod)
-{
-	if (!plan->scored || node_count_matters(plan, engine->state, pod)) {
+	if (is_stale) {
 		if (plan->local == NULL) {
 			plan->local = bt_plan_take_block(engine->plans);
 			for (uint32_t i = 0; i < plan->raw_count; i++) {
@@ -399,7 +384,7 @@ void bt_plan_score_columns(
 		plan->scored = true;
 		plan->columns_version++;
 	}
-	plan->node_count = engine->state->snapshot.count;
+	plan->node_count = snapshot->count;
 }
 
 /** Kinds of changes that pods cause on their node. */
