@@ -324,30 +324,6 @@ void bt_engine_reject_waiting(struct bt_engine *engine, const struct bt_pod_info
 
 /** --- the binding cycle --- */
 
-/** Bind by an extender or by the Bind plugins. */
-static struct bt_status bind(struct bt_engine *engine, const struct bt_pod_info *pod,
-	const struct bt_schedule_result *result, struct bt_binding_progress *progress)
-{
-	bool taken = false;
-	struct bt_status status = BT_STATUS_OK;
-	if (!progress->extenders_asked) {
-		progress->extenders_asked = true;
-		status = bt_extenders_bind(&engine->extenders, pod,
-			bt_node_table_name(&engine->state->nodes, result->slot),
-			result->cycle->arena, &taken);
-	}
-	if (taken) {
-		return status;
-	}
-	status = bt_run_bind_from(
-		result->framework, result->cycle, pod, result->slot, &progress->next_binder);
-	if (status.code != BT_STATUS_WAIT) {
-		(void)bt_profile_point_ran(result->framework->metrics, BT_TIMED_BIND, status.code,
-			progress->step_started_ns);
-	}
-	return status;
-}
-
 enum bt_binding_outcome bt_engine_bind(struct bt_engine *engine, const struct bt_pod_info *pod,
 	const struct bt_status *pre_flights, struct bt_binding_progress *progress,
 	struct bt_schedule_result *result)
@@ -374,7 +350,22 @@ enum bt_binding_outcome bt_engine_bind(struct bt_engine *engine, const struct bt
 	}
 	if (bt_status_is_success(&status)) {
 		progress->pre_bound = true;
-		status = bind(engine, pod, result, progress);
+		/* Bind by an extender or by the Bind plugins. */
+		bool taken = false;
+		if (!progress->extenders_asked) {
+			progress->extenders_asked = true;
+			status = bt_extenders_bind(&engine->extenders, pod,
+				bt_node_table_name(&engine->state->nodes, result->slot),
+				cycle->arena, &taken);
+		}
+		if (!taken) {
+			status = bt_run_bind_from(result->framework, cycle, pod, result->slot,
+				&progress->next_binder);
+		}
+		if (!taken && status.code != BT_STATUS_WAIT) {
+			(void)bt_profile_point_ran(result->framework->metrics, BT_TIMED_BIND,
+				status.code, progress->step_started_ns);
+		}
 		if (!bt_status_is_success(&status) && status.code != BT_STATUS_WAIT) {
 			BT_LOG_INFO(1, "Failed to bind pod",
 				BT_LOG_REF("pod", pod->namespace_, pod->name));
@@ -479,29 +470,6 @@ static void evaluate_filters(struct bt_engine *engine, struct bt_framework *fram
 	}
 }
 
-static void evaluate_scores(struct bt_framework *framework, const struct bt_pod_info *pod,
-	struct bt_evaluation *evaluation)
-{
-	const uint32_t *feasible = evaluation->feasible;
-	uint32_t count = evaluation->feasible_count;
-	evaluation->pre_score_ran = true;
-	evaluation->pre_score =
-		bt_run_pre_score(framework, evaluation->cycle, pod, feasible, NULL, count);
-	if (!bt_status_is_success(&evaluation->pre_score)) {
-		return;
-	}
-	evaluation->score_status = bt_run_score(
-		framework, evaluation->cycle, pod, feasible, count, &evaluation->scores);
-	if (!bt_status_is_success(&evaluation->score_status)) {
-		return;
-	}
-	const int64_t *totals = evaluation->scores.totals;
-	evaluation->best = 0;
-	for (uint32_t i = 1; i < count; i++) {
-		evaluation->best = totals[i] > totals[evaluation->best] ? i : evaluation->best;
-	}
-}
-
 void bt_engine_evaluate(struct bt_engine *engine, struct bt_framework *framework,
 	const struct bt_pod_info *pod, struct bt_evaluation *out_evaluation)
 {
@@ -518,7 +486,25 @@ void bt_engine_evaluate(struct bt_engine *engine, struct bt_framework *framework
 	}
 	evaluate_filters(engine, framework, pod, out_evaluation);
 	if (out_evaluation->feasible_count != 0 && bt_status_is_success(&out_evaluation->error)) {
-		evaluate_scores(framework, pod, out_evaluation);
+		struct bt_cycle_state *cycle = out_evaluation->cycle;
+		const uint32_t *feasible = out_evaluation->feasible;
+		uint32_t count = out_evaluation->feasible_count;
+		out_evaluation->pre_score_ran = true;
+		out_evaluation->pre_score =
+			bt_run_pre_score(framework, cycle, pod, feasible, NULL, count);
+		if (bt_status_is_success(&out_evaluation->pre_score)) {
+			out_evaluation->score_status = bt_run_score(
+				framework, cycle, pod, feasible, count, &out_evaluation->scores);
+		}
+		if (bt_status_is_success(&out_evaluation->pre_score) &&
+			bt_status_is_success(&out_evaluation->score_status)) {
+			const int64_t *totals = out_evaluation->scores.totals;
+			uint32_t best = 0;
+			for (uint32_t i = 1; i < count; i++) {
+				best = totals[i] > totals[best] ? i : best;
+			}
+			out_evaluation->best = best;
+		}
 	}
 	engine->statuses = diagnosis->statuses; /* the list may have moved */
 	if (engine->options.verify) {

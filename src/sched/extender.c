@@ -295,21 +295,6 @@ struct filtering {
 	uint32_t *position_by_slot;
 };
 
-static int refuse_unknown_node(
-	const struct filtering *filtering, struct bt_str name, struct berth_error *err)
-{
-	struct bt_strbuf text = {0};
-
-	bt_strbuf_append_c(&text, "extender ");
-	bt_strbuf_append_quoted(&text, filtering->extender->config->url_prefix);
-	bt_strbuf_append_c(&text, " claims a filtered node ");
-	bt_strbuf_append_quoted(&text, name);
-	bt_strbuf_append_c(&text, " which is not found in the input node list");
-	(void)bt_error_set(err, BERTH_ERR_NOT_FOUND, "%s", bt_strbuf_c(&text));
-	bt_strbuf_finish(&text);
-	return BERTH_ERR_NOT_FOUND;
-}
-
 /**
  * Read the answer's nodes in their order. A name that was not sent is an error. An object that was
  * not sent counts as feasible if the snapshot has its node; otherwise the object is skipped,
@@ -343,7 +328,15 @@ static int read_nodes(struct filtering *filtering, struct bt_extender_candidates
 			slot == BT_SLOT_NONE ? NULL : &filtering->position_by_slot[slot];
 		if (by_name) {
 			if (position == NULL || *position == 0) {
-				return refuse_unknown_node(filtering, name, err);
+				struct bt_strbuf text = {0};
+				bt_strbuf_append_c(&text, "extender ");
+				bt_strbuf_append_quoted(
+					&text, filtering->extender->config->url_prefix);
+				bt_strbuf_append_c(&text, " claims a filtered node ");
+				bt_strbuf_append_quoted(&text, name);
+				bt_strbuf_append_c(
+					&text, " which is not found in the input node list");
+				return bt_error_take(err, BERTH_ERR_NOT_FOUND, &text);
 			}
 			if (*position != UINT32_MAX) {
 				left.nodes[left.count] = candidates->nodes[*position - 1];

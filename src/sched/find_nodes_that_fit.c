@@ -147,19 +147,6 @@ static struct bt_status evaluate_nominated(
 
 BT_COMPARE(by_distance, struct bt_cycle_nominated, BT_ORDER(a->distance, b->distance))
 
-/** Whether outcomes depend only on the pod's shape, the node and the node's nominated pods. */
-static bool has_pure_filters(const struct bt_cycle_run *run)
-{
-	for (uint32_t i = 0; i < run->plan->filter_count; i++) {
-		const struct bt_plan_filter *filter = &run->plan->filters[i];
-		if (filter->form != BT_FILTER_COLUMN &&
-			!bt_plugin_set_has(&run->cycle->skip_filter, filter->plugin->index)) {
-			return false;
-		}
-	}
-	return true;
-}
-
 /** Takes outcomes from the plan, and counts the filter calls that these outcomes replace. */
 static void take_outcomes(struct bt_cycle_run *run)
 {
@@ -192,7 +179,14 @@ bool bt_cycle_evaluate_all_nominated(struct bt_cycle_run *run)
 	if (run->nominated_count > NOMINATED_MAX) {
 		return false;
 	}
-	bool is_pure = has_pure_filters(run);
+	/* Whether outcomes depend only on the pod's shape, the node and the node's nominated pods.
+	 */
+	bool is_pure = true;
+	for (uint32_t i = 0; i < run->plan->filter_count && is_pure; i++) {
+		const struct bt_plan_filter *filter = &run->plan->filters[i];
+		is_pure = filter->form == BT_FILTER_COLUMN ||
+			bt_plugin_set_has(&run->cycle->skip_filter, filter->plugin->index);
+	}
 	if (is_pure) {
 		take_outcomes(run);
 	} else {
@@ -294,54 +288,47 @@ uint32_t bt_search_limit(
 	return node_count;
 }
 
-/** Does the work of bt_search_candidates for few names, without a pass over the list of nodes. */
-static uint32_t *few_candidates(const struct bt_state *state,
-	const struct bt_pre_filter_result *result, struct bt_arena *arena, uint32_t *out_count)
-{
-	const struct bt_snapshot *snapshot = &state->snapshot;
-	uint32_t *slots = BT_ARENA_NEW_ARRAY(arena, uint32_t, result->count);
-	uint32_t count = 0;
-	for (uint32_t i = 0; i < result->count; i++) {
-		uint32_t slot = bt_state_snapshot_find(state, result->names[i]);
-		uint32_t at = count;
-		if (slot == BT_SLOT_NONE || !state->nodes.rows[slot].in_snapshot) {
-			continue;
-		}
-		uint64_t order = bt_snapshot_order(snapshot, slot);
-		while (at > 0 && bt_snapshot_order(snapshot, slots[at - 1]) > order) {
-			at--;
-		}
-		if (at > 0 && slots[at - 1] == slot) {
-			continue;
-		}
-		memmove(&slots[at + 1], &slots[at], (count - at) * sizeof(*slots));
-		slots[at] = slot;
-		count++;
-	}
-	*out_count = count;
-	return slots;
-}
-
 void bt_search_candidates(const struct bt_engine *engine, const struct bt_pre_filter_result *result,
 	struct bt_arena *arena, const uint32_t **out_slots, uint32_t *out_count)
 {
-	if (result->restricted && result->count <= FEW_NAMES &&
-		!engine->state->snapshot.has_placement) {
-		*out_slots = few_candidates(engine->state, result, arena, out_count);
+	const struct bt_state *state = engine->state;
+	const struct bt_snapshot *snapshot = &state->snapshot;
+	uint32_t count = 0;
+	if (result->restricted && result->count <= FEW_NAMES && !snapshot->has_placement) {
+		/* Sort the few nodes, without a pass over the list of nodes. */
+		uint32_t *slots = BT_ARENA_NEW_ARRAY(arena, uint32_t, result->count);
+		for (uint32_t i = 0; i < result->count; i++) {
+			uint32_t slot = bt_state_snapshot_find(state, result->names[i]);
+			uint32_t at = count;
+			if (slot == BT_SLOT_NONE || !state->nodes.rows[slot].in_snapshot) {
+				continue;
+			}
+			uint64_t order = bt_snapshot_order(snapshot, slot);
+			while (at > 0 && bt_snapshot_order(snapshot, slots[at - 1]) > order) {
+				at--;
+			}
+			if (at > 0 && slots[at - 1] == slot) {
+				continue;
+			}
+			memmove(&slots[at + 1], &slots[at], (count - at) * sizeof(*slots));
+			slots[at] = slot;
+			count++;
+		}
+		*out_slots = slots;
+		*out_count = count;
 		return;
 	}
 	const uint32_t *list;
-	uint32_t list_count = bt_snapshot_placement_slots(engine->state, &list);
+	uint32_t list_count = bt_snapshot_placement_slots(state, &list);
 	if (!result->restricted) {
 		*out_slots = list;
 		*out_count = list_count;
 		return;
 	}
 	struct bt_bitset named = {0};
-	bt_bitset_resize(&named, engine->state->nodes.slot_count);
-	uint32_t count = 0;
+	bt_bitset_resize(&named, state->nodes.slot_count);
 	for (uint32_t i = 0; i < result->count; i++) {
-		uint32_t slot = bt_state_snapshot_find(engine->state, result->names[i]);
+		uint32_t slot = bt_state_snapshot_find(state, result->names[i]);
 		if (slot != BT_SLOT_NONE && !bt_bitset_get(&named, slot)) {
 			bt_bitset_assign(&named, slot, true);
 			count++;

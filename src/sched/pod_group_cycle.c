@@ -139,46 +139,6 @@ static struct bt_status unschedulable(struct bt_arena *arena, struct bt_str text
 	return status;
 }
 
-static void try_member(struct bt_group_cycle *cycle, struct bt_queue_entry *entry,
-	bool skips_post_filter, struct member_try *out_try)
-{
-	struct bt_scheduler *scheduler = cycle->scheduler;
-	struct bt_engine *engine = scheduler->engine;
-	struct bt_queued_attempt attempt = {
-		.cycle_count = cycle->cycle_count,
-		.now_ns = cycle->now_ns,
-		.group = &cycle->shared,
-		.skips_post_filter = skips_post_filter,
-	};
-	struct bt_held_pod *held = BT_NEW(struct bt_held_pod);
-	struct bt_schedule_result *result = &held->result;
-
-	held->entry = entry;
-	held->scheduler = scheduler;
-	if (!bt_sym_equal(entry->signature, BT_SYM_NONE)) {
-		attempt.signature = bt_symbol_text(&engine->state->symbols, entry->signature);
-	}
-	int64_t started_ns = bt_metrics_now(scheduler->metrics);
-	bt_engine_schedule_in_snapshot(engine, cycle->framework, &entry->pod, &attempt, result);
-	result->started_ns = cycle->started_ns;
-	bt_metrics_observe_since(
-		scheduler->metrics, BT_FAMILY_ALGORITHM_DURATION, NULL, started_ns);
-	uint32_t slot = result->slot;
-	if (result->outcome == BT_OUTCOME_FIT_ERROR && result->nomination.present &&
-		result->nomination.nominated_node_name.length != 0) {
-		slot = bt_state_snapshot_find(
-			engine->state, result->nomination.nominated_node_name);
-		out_try->requires_preemption = slot != BT_SLOT_NONE;
-	}
-	if (result->outcome == BT_OUTCOME_SCHEDULED || out_try->requires_preemption) {
-		out_try->is_placed = bt_engine_reserve_in_snapshot(
-			engine, &entry->pod, slot, result, &out_try->permit);
-		out_try->requires_preemption &= out_try->is_placed;
-	}
-	bt_engine_hold(engine, result, &held->cycle);
-	out_try->held = held;
-}
-
 /** --- all members: spec 09 section 7.4 --- */
 
 static void release_run(struct bt_group_cycle *cycle, struct group_run *run)
@@ -193,9 +153,11 @@ static void release_run(struct bt_group_cycle *cycle, struct group_run *run)
 	run->tries = NULL;
 }
 
+/** Try the members one after the other, then revert those that were placed. Spec 09 section 7.5. */
 static struct group_run run_members(struct bt_group_cycle *cycle, bool skips_post_filter)
 {
-	struct bt_engine *engine = cycle->scheduler->engine;
+	struct bt_scheduler *scheduler = cycle->scheduler;
+	struct bt_engine *engine = scheduler->engine;
 	struct bt_arena *arena = &cycle->arena;
 	struct group_run run = {
 		.status = unschedulable(arena, BT_STR("pod group is unschedulable")),
@@ -205,8 +167,42 @@ static struct group_run run_members(struct bt_group_cycle *cycle, bool skips_pos
 	uint32_t count = 0;
 	while (count < cycle->members.count) {
 		struct member_try *try = &run.tries[count];
-		try_member(cycle, cycle->members.items[count++], skips_post_filter, try);
-		const struct bt_status *status = &try->held->result.status;
+		struct bt_queue_entry *entry = cycle->members.items[count++];
+		struct bt_queued_attempt attempt = {
+			.cycle_count = cycle->cycle_count,
+			.now_ns = cycle->now_ns,
+			.group = &cycle->shared,
+			.skips_post_filter = skips_post_filter,
+		};
+		struct bt_held_pod *held = BT_NEW(struct bt_held_pod);
+		struct bt_schedule_result *result = &held->result;
+		held->entry = entry;
+		held->scheduler = scheduler;
+		if (!bt_sym_equal(entry->signature, BT_SYM_NONE)) {
+			attempt.signature =
+				bt_symbol_text(&engine->state->symbols, entry->signature);
+		}
+		int64_t started_ns = bt_metrics_now(scheduler->metrics);
+		bt_engine_schedule_in_snapshot(
+			engine, cycle->framework, &entry->pod, &attempt, result);
+		result->started_ns = cycle->started_ns;
+		bt_metrics_observe_since(
+			scheduler->metrics, BT_FAMILY_ALGORITHM_DURATION, NULL, started_ns);
+		uint32_t slot = result->slot;
+		if (result->outcome == BT_OUTCOME_FIT_ERROR && result->nomination.present &&
+			result->nomination.nominated_node_name.length != 0) {
+			slot = bt_state_snapshot_find(
+				engine->state, result->nomination.nominated_node_name);
+			try->requires_preemption = slot != BT_SLOT_NONE;
+		}
+		if (result->outcome == BT_OUTCOME_SCHEDULED || try->requires_preemption) {
+			try->is_placed = bt_engine_reserve_in_snapshot(
+				engine, &entry->pod, slot, result, &try->permit);
+			try->requires_preemption &= try->is_placed;
+		}
+		bt_engine_hold(engine, result, &held->cycle);
+		try->held = held;
+		const struct bt_status *status = &result->status;
 		if (!try->is_placed && !bt_status_is_rejected(status)) {
 			struct bt_str text = bt_arena_printf(arena,
 				"failed to schedule other pod from a pod group: %.*s",
@@ -627,12 +623,26 @@ static struct bt_placement_outcome generate_placements(struct bt_group_cycle *cy
 		cycle->attempt.name, bt_snapshot_list(snapshot), snapshot->count);
 }
 
-static struct group_run run_placements(struct bt_group_cycle *cycle, bool skips_post_filter)
+static struct group_run run_algorithm(struct bt_group_cycle *cycle, bool skips_post_filter)
 {
 	struct bt_engine *engine = cycle->scheduler->engine;
+	struct group_run run;
+	cycle->tried_count = 0;
+	if (!cycle->has_placements) {
+		run = run_members(cycle, skips_post_filter);
+		cycle->tried = BT_ARENA_NEW(&cycle->arena, struct bt_tried_placement);
+		*cycle->tried = (struct bt_tried_placement){
+			.name = BT_STR(""),
+			.node_count = engine->state->snapshot.count,
+			.placed_count = count_placed(cycle, &run),
+			.is_feasible = is_feasible(&run),
+			.is_chosen = is_feasible(&run),
+		};
+		cycle->tried_count = 1;
+		return run;
+	}
 	struct bt_placement_outcome outcome = generate_placements(cycle);
 	struct forecast forecast = {0};
-	struct group_run run;
 	if (!bt_status_is_success(&outcome.status)) {
 		return (struct group_run){.status = outcome.status};
 	}
@@ -649,25 +659,6 @@ static struct group_run run_placements(struct bt_group_cycle *cycle, bool skips_
 		forecast.placed = NULL;
 		(void)run_each_placement(cycle, &outcome, &forecast, skips_post_filter, &run);
 	}
-	return run;
-}
-
-static struct group_run run_algorithm(struct bt_group_cycle *cycle, bool skips_post_filter)
-{
-	cycle->tried_count = 0;
-	if (cycle->has_placements) {
-		return run_placements(cycle, skips_post_filter);
-	}
-	struct group_run run = run_members(cycle, skips_post_filter);
-	cycle->tried = BT_ARENA_NEW(&cycle->arena, struct bt_tried_placement);
-	*cycle->tried = (struct bt_tried_placement){
-		.name = BT_STR(""),
-		.node_count = cycle->scheduler->engine->state->snapshot.count,
-		.placed_count = count_placed(cycle, &run),
-		.is_feasible = is_feasible(&run),
-		.is_chosen = is_feasible(&run),
-	};
-	cycle->tried_count = 1;
 	return run;
 }
 
@@ -824,40 +815,6 @@ static void fail_with_group(struct bt_group_cycle *cycle, struct bt_queue_entry 
 	fail_member(cycle, entry, &result);
 }
 
-/**
- * Assume the member on its node in the cache, then run Reserve and Permit. `held` is kept for the
- * binding cycle, or released on failure.
- */
-static void reserve_member(struct bt_group_cycle *cycle, struct bt_held_pod *held)
-{
-	struct bt_scheduler *scheduler = cycle->scheduler;
-	struct bt_schedule_result *result = &held->result;
-	struct bt_queue_entry *entry = held->entry;
-	/* From here on the cycle is the cycle of a single pod. */
-	result->cycle->group = NULL;
-	result->diagnosis.statuses = scheduler->engine->statuses;
-	bool is_reserved = bt_engine_reserve(scheduler->engine, &entry->pod, result);
-	activate_wanted(cycle);
-	if (!is_reserved) {
-		bt_scheduler_announce_devices(scheduler, cycle->now_ns);
-		bt_scheduler_warn_if_forget_failed(scheduler, result);
-		fail_member(cycle, entry, result);
-		bt_scheduler_release_held(scheduler, held);
-		return;
-	}
-	bt_scheduler_activate(scheduler, result->cycle, cycle->now_ns);
-	bt_scheduler_wait_on_permit(scheduler, held, cycle->now_ns);
-	struct bt_attempt attempt = {
-		.outcome = BT_ATTEMPT_WAITING,
-		.node_name = result->node_name,
-		.score = result->total_score,
-		.feasible_count = result->feasible_count,
-	};
-	bt_scheduler_name_attempt(scheduler, &entry->pod, &attempt);
-	add_ended(cycle, &attempt);
-	bt_vec_push(&cycle->starting, held);
-}
-
 static void submit_member(struct bt_group_cycle *cycle, const struct group_run *run,
 	struct bt_queue_entry *entry, struct member_try *try)
 {
@@ -876,9 +833,35 @@ static void submit_member(struct bt_group_cycle *cycle, const struct group_run *
 		fail_member(cycle, entry, result);
 		return;
 	} else if (fits && bt_status_is_success(&status)) {
+		/*
+		 * Assume the member on its node in the cache, then run Reserve and Permit. From
+		 * here on the cycle is the cycle of a single pod.
+		 */
+		struct bt_scheduler *scheduler = cycle->scheduler;
 		struct bt_held_pod *held = try->held;
 		try->held = NULL;
-		reserve_member(cycle, held);
+		result->cycle->group = NULL;
+		result->diagnosis.statuses = scheduler->engine->statuses;
+		bool is_reserved = bt_engine_reserve(scheduler->engine, &entry->pod, result);
+		activate_wanted(cycle);
+		if (!is_reserved) {
+			bt_scheduler_announce_devices(scheduler, cycle->now_ns);
+			bt_scheduler_warn_if_forget_failed(scheduler, result);
+			fail_member(cycle, entry, result);
+			bt_scheduler_release_held(scheduler, held);
+			return;
+		}
+		bt_scheduler_activate(scheduler, result->cycle, cycle->now_ns);
+		bt_scheduler_wait_on_permit(scheduler, held, cycle->now_ns);
+		struct bt_attempt attempt = {
+			.outcome = BT_ATTEMPT_WAITING,
+			.node_name = result->node_name,
+			.score = result->total_score,
+			.feasible_count = result->feasible_count,
+		};
+		bt_scheduler_name_attempt(scheduler, &entry->pod, &attempt);
+		add_ended(cycle, &attempt);
+		bt_vec_push(&cycle->starting, held); /* for the binding cycle */
 		return;
 	} else if (fits && bt_status_is_rejected(&status) && run->waits_for_preemption) {
 		node = &result->node_name;
@@ -944,24 +927,6 @@ static void write_condition(struct bt_group_cycle *cycle, const struct group_run
 
 /** --- the cycle --- */
 
-static void count_attempt(const struct bt_group_cycle *cycle, const struct group_run *run)
-{
-	struct bt_scheduler_metrics *metrics = cycle->scheduler->metrics;
-	if (metrics == NULL) {
-		return;
-	}
-	const char *result = "error";
-	if (bt_status_is_success(&run->status)) {
-		result = "scheduled";
-	} else if (bt_status_is_rejected(&run->status)) {
-		result = run->waits_for_preemption ? "waiting_on_preemption" : "unschedulable";
-	}
-	const struct bt_str labels[] = {bt_str_from(result), cycle->framework->scheduler_name};
-	bt_metric_add(bt_scheduler_cell(metrics, BT_FAMILY_GROUP_ATTEMPTS, labels), 1);
-	bt_metric_observe(bt_scheduler_cell(metrics, BT_FAMILY_GROUP_ATTEMPT_DURATION, labels),
-		bt_metrics_seconds(bt_metrics_now(metrics) - cycle->started_ns));
-}
-
 struct member_order {
 	struct bt_queue_entry *entry;
 	uint32_t index; /* keeps equal members in order */
@@ -984,33 +949,6 @@ static void sort_members(struct bt_group_cycle *cycle)
 	for (uint32_t i = 0; i < total; i++) {
 		cycle->members.items[i] = order[i].entry;
 	}
-}
-
-/**
- * Collect the popped pod and the other unscheduled members that are in the queue, in order of name;
- * then sort all members.
- */
-static void collect_members(struct bt_group_cycle *cycle, struct bt_queue_entry *popped,
-	const struct bt_group_members *members)
-{
-	struct bt_scheduler *scheduler = cycle->scheduler;
-	struct bt_str *names;
-	uint32_t count = bt_group_unscheduled_names(
-		scheduler->engine->state, members, &cycle->arena, &names);
-	bt_vec_push(&cycle->members, popped);
-	for (uint32_t i = 0; i < count; i++) {
-		names[i] = bt_arena_str(&cycle->arena, names[i]);
-	}
-	for (uint32_t i = 0; i < count; i++) {
-		struct bt_queue_entry *entry = bt_str_equal(names[i], popped->pod.name)
-			? NULL
-			: bt_queue_pop_pod(scheduler->queue, cycle->attempt.namespace_, names[i],
-				  cycle->now_ns);
-		if (entry != NULL) {
-			bt_vec_push(&cycle->members, entry);
-		}
-	}
-	sort_members(cycle);
 }
 
 /** Set cycle->framework to the profile of all members. Returns the error, or "" on success. */
@@ -1095,7 +1033,22 @@ static void run_cycle(struct bt_group_cycle *cycle)
 	}
 	cycle->is_bound = bt_status_is_success(&run.status);
 	write_condition(cycle, &run);
-	count_attempt(cycle, &run);
+	if (scheduler->metrics != NULL) {
+		const char *result = "error";
+		if (cycle->is_bound) {
+			result = "scheduled";
+		} else if (bt_status_is_rejected(&run.status)) {
+			result = run.waits_for_preemption ? "waiting_on_preemption"
+							  : "unschedulable";
+		}
+		const struct bt_str labels[] = {
+			bt_str_from(result), cycle->framework->scheduler_name};
+		bt_metric_add(
+			bt_scheduler_cell(scheduler->metrics, BT_FAMILY_GROUP_ATTEMPTS, labels), 1);
+		bt_metric_observe(bt_scheduler_cell(scheduler->metrics,
+					  BT_FAMILY_GROUP_ATTEMPT_DURATION, labels),
+			bt_metrics_seconds(bt_metrics_now(scheduler->metrics) - cycle->started_ns));
+	}
 	/* Binding cycles begin after the group's cycle. */
 	for (uint32_t i = 0; i < cycle->starting.count; i++) {
 		bt_scheduler_start_held_binding(scheduler, cycle->starting.items[i]);
@@ -1141,7 +1094,27 @@ void bt_scheduler_run_group_cycle(struct bt_scheduler *scheduler, struct bt_queu
 		struct bt_status nothing = bt_status_code_only(BT_STATUS_SKIP);
 		fail_without_run(cycle, entry, &nothing, NULL);
 	} else {
-		collect_members(cycle, entry, members);
+		/*
+		 * Collect the popped pod and the other unscheduled members that are in the queue,
+		 * in order of name; then sort all members.
+		 */
+		struct bt_str *names;
+		uint32_t count = bt_group_unscheduled_names(
+			scheduler->engine->state, members, &cycle->arena, &names);
+		bt_vec_push(&cycle->members, entry);
+		for (uint32_t i = 0; i < count; i++) {
+			names[i] = bt_arena_str(&cycle->arena, names[i]);
+		}
+		for (uint32_t i = 0; i < count; i++) {
+			struct bt_queue_entry *other = bt_str_equal(names[i], entry->pod.name)
+				? NULL
+				: bt_queue_pop_pod(scheduler->queue, cycle->attempt.namespace_,
+					  names[i], now_ns);
+			if (other != NULL) {
+				bt_vec_push(&cycle->members, other);
+			}
+		}
+		sort_members(cycle);
 		struct bt_str problem = find_profile(cycle);
 		if (problem.length != 0) {
 			struct bt_status status = bt_status_error_text(&cycle->arena, problem);
@@ -1169,24 +1142,6 @@ void bt_scheduler_run_group_cycle(struct bt_scheduler *scheduler, struct bt_queu
 		bt_queue_hold_back(scheduler->queue);
 	}
 	(void)bt_group_cycle_next_member(cycle, out_attempt);
-}
-
-/**
- * Returns the index of the placement that the last run chose. If no placement was chosen, returns
- * the index of the placement in which most members found a node.
- */
-static uint32_t closest_placement(const struct bt_group_cycle *cycle)
-{
-	uint32_t best = 0;
-	for (uint32_t i = 0; i < cycle->tried_count; i++) {
-		if (cycle->tried[i].is_chosen) {
-			return i;
-		}
-		if (cycle->tried[i].placed_count > cycle->tried[best].placed_count) {
-			best = i;
-		}
-	}
-	return best;
 }
 
 static void describe_run(
@@ -1280,7 +1235,17 @@ void bt_scheduler_try_group(struct bt_scheduler *scheduler,
 	} else {
 		begin_run(cycle);
 		run = run_algorithm(cycle, true);
-		out->closest = closest_placement(cycle);
+		/* The chosen placement, or else that in which most members found a node. */
+		for (uint32_t i = 0; i < cycle->tried_count; i++) {
+			if (cycle->tried[i].is_chosen) {
+				out->closest = i;
+				break;
+			}
+			if (cycle->tried[i].placed_count >
+				cycle->tried[out->closest].placed_count) {
+				out->closest = i;
+			}
+		}
 		if (!is_feasible(&run) && out->closest != 0) {
 			struct bt_status status = run.status;
 			release_run(cycle, &run); /* the run in the first placement */

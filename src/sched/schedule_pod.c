@@ -242,35 +242,26 @@ static enum bt_batch_flush store(struct bt_cycle_run *run, struct bt_batch *batc
 
 /** --- the search of spec 03 section 3.4 --- */
 
-/** The nominated or hinted node, if it may be searched; otherwise BT_SLOT_NONE. */
-static uint32_t find_nominated_node(const struct bt_cycle_run *run)
-{
-	const struct bt_state *state = run->engine->state;
-	struct bt_str name = run->pod->nominated_node_name;
-	if (name.length == 0) {
-		name = run->hint;
-	}
-	uint32_t slot = name.length != 0 ? bt_state_snapshot_find(state, name) : BT_SLOT_NONE;
-	if (slot == BT_SLOT_NONE || !state->nodes.rows[slot].in_snapshot) {
-		return BT_SLOT_NONE;
-	}
-	/* A nomination outside of the placement is ignored: spec 03 section 3.7. */
-	const struct bt_snapshot *snapshot = &state->snapshot;
-	bool is_in = !snapshot->has_placement;
-	for (uint32_t i = 0; !is_in && i < snapshot->placement_slots.count; i++) {
-		is_in = snapshot->placement_slots.items[i] == slot;
-	}
-	return is_in ? slot : BT_SLOT_NONE;
-}
-
 /**
  * If the pod has a nominated or hinted node, try this node alone first. true: the node fits and the
  * cycle is decided.
  */
 static bool evaluate_nominated_node(struct bt_cycle_run *run)
 {
-	uint32_t slot = find_nominated_node(run);
-	if (slot == BT_SLOT_NONE) {
+	const struct bt_state *state = run->engine->state;
+	const struct bt_snapshot *snapshot = &state->snapshot;
+	struct bt_str nominated = run->pod->nominated_node_name;
+	struct bt_str name = nominated.length != 0 ? nominated : run->hint;
+	uint32_t slot = name.length != 0 ? bt_state_snapshot_find(state, name) : BT_SLOT_NONE;
+	if (slot == BT_SLOT_NONE || !state->nodes.rows[slot].in_snapshot) {
+		return false;
+	}
+	/* A nomination outside of the placement is ignored: spec 03 section 3.7. */
+	bool is_in = !snapshot->has_placement;
+	for (uint32_t i = 0; !is_in && i < snapshot->placement_slots.count; i++) {
+		is_in = snapshot->placement_slots.items[i] == slot;
+	}
+	if (!is_in) {
 		return false;
 	}
 	struct bt_node_search_result found =
@@ -295,26 +286,6 @@ static bool evaluate_nominated_node(struct bt_cycle_run *run)
 	}
 	bt_cycle_set_scheduled(run->result, found.feasible[0], 0, 1,
 		run->result->diagnosis.statuses.entries.count);
-	return true;
-}
-
-/**
- * Removes the entry of the nominated node's trial if the full search examined that node too. true:
- * the search did not examine the node, so the entry stays. trial_slot BT_SLOT_NONE: there is no
- * entry.
- */
-static bool trial_stands_alone(struct bt_diagnosis *diagnosis, uint32_t trial_slot,
-	struct bt_node_search search, uint32_t examined)
-{
-	if (trial_slot == BT_SLOT_NONE) {
-		return false;
-	}
-	for (uint32_t i = 0; i < examined; i++) {
-		if (search.slots[(search.start + i) % search.count] == trial_slot) {
-			bt_vec_remove_ordered(&diagnosis->statuses.entries, 0);
-			return false;
-		}
-	}
 	return true;
 }
 
@@ -352,8 +323,20 @@ static struct bt_node_search_result find_nodes_that_fit(
 	if (run->extension.active) {
 		explicit_count = diagnosis->statuses.entries.count;
 	} else {
-		explicit_count += trial_stands_alone(
-			diagnosis, trial_slot, search, found.feasible_count + found.rejected_count);
+		/*
+		 * Remove the entry of the nominated node's trial if the full search examined that
+		 * node too.
+		 */
+		uint32_t examined = found.feasible_count + found.rejected_count;
+		bool stands_alone = trial_slot != BT_SLOT_NONE;
+		for (uint32_t i = 0; i < examined && stands_alone; i++) {
+			stands_alone =
+				search.slots[(search.start + i) % search.count] != trial_slot;
+		}
+		if (trial_slot != BT_SLOT_NONE && !stands_alone) {
+			bt_vec_remove_ordered(&diagnosis->statuses.entries, 0);
+		}
+		explicit_count += stands_alone;
 	}
 	uint64_t advanced = (uint64_t)run->start_index + found.feasible_count + explicit_count;
 	engine->next_start_node_index =

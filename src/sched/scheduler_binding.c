@@ -520,55 +520,6 @@ void bt_scheduler_run_binding_cycle(struct bt_scheduler *scheduler, struct bt_qu
 	}
 }
 
-/** Continue a pod after Permit's decision. Returns true if the attempt ended. */
-static bool continue_permitted(struct bt_scheduler *scheduler, struct bt_held_pod *held,
-	const struct bt_status *decision, int64_t now_ns, struct bt_attempt *out_attempt)
-{
-	const struct bt_pod_info *pod = &held->entry->pod;
-	enum bt_binding_outcome outcome = BT_BINDING_FAILED;
-	bt_scheduler_name_attempt(scheduler, pod, out_attempt);
-	if (held->result.wait_count != 0) {
-		bt_metrics_observe_since(scheduler->metrics, BT_FAMILY_PERMIT_WAIT,
-			bt_status_code_name((enum bt_status_code)decision->code),
-			held->permit_started_ns);
-	}
-	if (bt_status_is_success(decision)) {
-		bt_queue_done(scheduler->queue, pod->uid);
-		outcome = run_bind(scheduler, held->entry, &held->pre_flights, &held->progress,
-			&held->result, now_ns);
-	} else {
-		bt_engine_reject_waiting(scheduler->engine, pod, decision, &held->result);
-		bt_scheduler_announce_devices(scheduler, now_ns);
-	}
-	if (outcome == BT_BINDING_PENDING) {
-		add_binding(scheduler, held);
-		return false;
-	}
-	finish(scheduler, held->entry, outcome, &held->result, now_ns, out_attempt);
-	bt_scheduler_release_held(scheduler, held);
-	return true;
-}
-
-/** Continue a binding in PreBind or Bind. Returns true if the attempt ended. */
-static bool continue_binding(struct bt_scheduler *scheduler, struct bt_held_pod *held,
-	int64_t now_ns, struct bt_attempt *out_attempt)
-{
-	held->ready = false;
-	bt_scheduler_name_attempt(scheduler, &held->entry->pod, out_attempt);
-	enum bt_binding_outcome outcome = run_bind(
-		scheduler, held->entry, &held->pre_flights, &held->progress, &held->result, now_ns);
-	if (outcome == BT_BINDING_PENDING) {
-		set_wake_time(scheduler, held);
-		return false;
-	}
-	uint32_t id = held->binding_id;
-	bt_hash_table_remove(&scheduler->bindings, bt_str_hash(held->entry->pod.uid), id);
-	scheduler->bindings.items[id] = NULL;
-	finish(scheduler, held->entry, outcome, &held->result, now_ns, out_attempt);
-	bt_scheduler_release_held(scheduler, held);
-	return true;
-}
-
 void bt_scheduler_resume(struct bt_scheduler *scheduler, struct bt_str uid)
 {
 	struct bt_api_call *call = bt_api_calls_in_flight(&scheduler->calls, uid);
@@ -584,33 +535,49 @@ void bt_scheduler_resume(struct bt_scheduler *scheduler, struct bt_str uid)
 	}
 }
 
-/**
- * Whether a pod of `permitted` may go on: a waiting pod is decided, or a pod has no entry in
- * `waiting`, because it need not wait.
- */
-static bool has_decision(const struct bt_scheduler *scheduler)
-{
-	return scheduler->waiting.decided_count != 0 ||
-		scheduler->waiting.pods.count != scheduler->permitted.count;
-}
-
 /** Finish one waiting binding. false: all bindings must wait longer. */
 static bool finish_one(
 	struct bt_scheduler *scheduler, int64_t now_ns, struct bt_attempt *out_attempt)
 {
 	struct bt_status decision;
-	for (uint32_t i = 0; has_decision(scheduler) && i < scheduler->permitted.count;) {
+	struct bt_waiting_pods *permits = &scheduler->waiting;
+	/*
+	 * A pod of `permitted` may go on if a waiting pod is decided, or if a pod has no entry in
+	 * the waiting pods, because it need not wait.
+	 */
+	for (uint32_t i = 0; (permits->decided_count != 0 ||
+				     permits->pods.count != scheduler->permitted.count) &&
+		i < scheduler->permitted.count;) {
 		struct bt_held_pod *held = scheduler->permitted.items[i];
+		const struct bt_pod_info *pod = &held->entry->pod;
 		if (!held->is_decided ||
-			bt_waiting_pods_poll(&scheduler->waiting, held->entry->pod.uid,
-				&held->cycle.arena, &decision) == BT_WAIT_PENDING) {
+			bt_waiting_pods_poll(permits, pod->uid, &held->cycle.arena, &decision) ==
+				BT_WAIT_PENDING) {
 			i++;
 			continue;
 		}
 		bt_vec_remove_ordered(&scheduler->permitted, i);
-		if (continue_permitted(scheduler, held, &decision, now_ns, out_attempt)) {
+		enum bt_binding_outcome outcome = BT_BINDING_FAILED;
+		bt_scheduler_name_attempt(scheduler, pod, out_attempt);
+		if (held->result.wait_count != 0) {
+			bt_metrics_observe_since(scheduler->metrics, BT_FAMILY_PERMIT_WAIT,
+				bt_status_code_name((enum bt_status_code)decision.code),
+				held->permit_started_ns);
+		}
+		if (bt_status_is_success(&decision)) {
+			bt_queue_done(scheduler->queue, pod->uid);
+			outcome = run_bind(scheduler, held->entry, &held->pre_flights,
+				&held->progress, &held->result, now_ns);
+		} else {
+			bt_engine_reject_waiting(scheduler->engine, pod, &decision, &held->result);
+			bt_scheduler_announce_devices(scheduler, now_ns);
+		}
+		if (outcome != BT_BINDING_PENDING) {
+			finish(scheduler, held->entry, outcome, &held->result, now_ns, out_attempt);
+			bt_scheduler_release_held(scheduler, held);
 			return true;
 		}
+		add_binding(scheduler, held);
 		i = 0; /* plugins may have decided about earlier pods in the list */
 	}
 	if (now_ns >= scheduler->next_wake_ns) {
@@ -630,9 +597,20 @@ static bool finish_one(
 	while (bt_fifo_count(&scheduler->ready) != 0) {
 		struct bt_held_pod *held = bt_fifo_at(&scheduler->ready, 0);
 		bt_fifo_drop_first(&scheduler->ready);
-		if (continue_binding(scheduler, held, now_ns, out_attempt)) {
+		const struct bt_pod_info *pod = &held->entry->pod;
+		held->ready = false;
+		bt_scheduler_name_attempt(scheduler, pod, out_attempt);
+		enum bt_binding_outcome outcome = run_bind(scheduler, held->entry,
+			&held->pre_flights, &held->progress, &held->result, now_ns);
+		if (outcome != BT_BINDING_PENDING) {
+			uint32_t id = held->binding_id;
+			bt_hash_table_remove(&scheduler->bindings, bt_str_hash(pod->uid), id);
+			scheduler->bindings.items[id] = NULL;
+			finish(scheduler, held->entry, outcome, &held->result, now_ns, out_attempt);
+			bt_scheduler_release_held(scheduler, held);
 			return true;
 		}
+		set_wake_time(scheduler, held);
 	}
 	return false;
 }
