@@ -104,22 +104,6 @@ int bt_assume_cache_not_found(const struct bt_assume_cache *cache, struct bt_str
 	return code;
 }
 
-/** Remove assumptions of versions that the API has replaced or deleted. */
-static void remove_outdated(struct bt_assume_cache *cache)
-{
-	for (uint32_t i = cache->assumed.count; i > 0; i--) {
-		const struct bt_object_meta *assumed = cache->assumed.items[i - 1].object->meta;
-		const void *stored =
-			bt_assume_cache_find_api(cache, assumed->namespace_, assumed->name);
-
-		if (stored == NULL ||
-			!bt_str_equal(
-				meta_of(stored)->resource_version, assumed->resource_version)) {
-			remove_at(cache, i - 1);
-		}
-	}
-}
-
 int bt_assume_cache_assume(
 	struct bt_assume_cache *cache, const void *value, struct berth_error *err)
 {
@@ -148,7 +132,18 @@ int bt_assume_cache_assume(
 		return 0;
 	}
 	if (cache->assumed.count >= cache->sweep_at) {
-		remove_outdated(cache);
+		/* Remove assumptions of versions that the API has replaced or deleted. */
+		for (uint32_t i = cache->assumed.count; i > 0; i--) {
+			const struct bt_object_meta *old = cache->assumed.items[i - 1].object->meta;
+			const void *now =
+				bt_assume_cache_find_api(cache, old->namespace_, old->name);
+
+			if (now == NULL ||
+				!bt_str_equal(
+					meta_of(now)->resource_version, old->resource_version)) {
+				remove_at(cache, i - 1);
+			}
+		}
 		/*
 		 * Sweep again when the number of assumptions has doubled, so that the amortised
 		 * cost per assumption is constant.

@@ -41,40 +41,6 @@ int bt_legacy_args_open(const struct bt_plugin_args *args, const char *kind_name
 	return 0;
 }
 
-/**
- * Read a field of value as a list of strings. The list is empty if value is NULL or the field is
- * absent or null.
- */
-static int read_str_list(const struct bt_json_value *value, const char *kind_name,
-	const char *field, struct bt_arena *arena, bt_str_list *out_list, struct berth_error *err)
-{
-	const struct bt_json_value *list = bt_json_find(value, field);
-
-	*out_list = (bt_str_list){0};
-	if (list == NULL || list->type == BT_JSON_NULL) {
-		return 0;
-	}
-	if (list->type != BT_JSON_ARRAY) {
-		return bt_error_set(err, BERTH_ERR_INVALID, "%s: %s: expected array, got %s",
-			kind_name, field, bt_json_type_name(list->type));
-	}
-	if (list->count > BT_LEGACY_ARGS_LIST_MAX) {
-		return bt_error_set(err, BERTH_ERR_TOO_LARGE, "%s: %s: more than %d entries",
-			kind_name, field, BT_LEGACY_ARGS_LIST_MAX);
-	}
-	out_list->items = BT_ARENA_NEW_ARRAY(arena, struct bt_str, list->count);
-	out_list->present = true;
-	for (uint32_t i = 0; i < list->count; i++) {
-		if (list->elements[i]->type != BT_JSON_STRING) {
-			return bt_error_set(err, BERTH_ERR_INVALID,
-				"%s: %s[%u]: expected string, got %s", kind_name, field, i,
-				bt_json_type_name(list->elements[i]->type));
-		}
-		out_list->items[out_list->count++] = list->elements[i]->text;
-	}
-	return 0;
-}
-
 int bt_legacy_args_str_lists(struct bt_legacy_plugin *plugin, const struct bt_plugin_args *args,
 	const char *kind_name, const char *const *fields, bt_str_list *const *lists, size_t count,
 	struct berth_error *err)
@@ -82,10 +48,39 @@ int bt_legacy_args_str_lists(struct bt_legacy_plugin *plugin, const struct bt_pl
 	const struct bt_json_value *value;
 	int code = bt_legacy_args_open(args, kind_name, fields, count, &plugin->arena, &value, err);
 
-	for (size_t i = 0; code == 0 && i < count; i++) {
-		code = read_str_list(value, kind_name, fields[i], &plugin->arena, lists[i], err);
+	if (code != 0) {
+		return code;
 	}
-	return code;
+	for (size_t i = 0; i < count; i++) {
+		const struct bt_json_value *list = bt_json_find(value, fields[i]);
+		bt_str_list *out = lists[i];
+
+		*out = (bt_str_list){0};
+		if (list == NULL || list->type == BT_JSON_NULL) {
+			continue;
+		}
+		if (list->type != BT_JSON_ARRAY) {
+			return bt_error_set(err, BERTH_ERR_INVALID,
+				"%s: %s: expected array, got %s", kind_name, fields[i],
+				bt_json_type_name(list->type));
+		}
+		if (list->count > BT_LEGACY_ARGS_LIST_MAX) {
+			return bt_error_set(err, BERTH_ERR_TOO_LARGE,
+				"%s: %s: more than %d entries", kind_name, fields[i],
+				BT_LEGACY_ARGS_LIST_MAX);
+		}
+		out->items = BT_ARENA_NEW_ARRAY(&plugin->arena, struct bt_str, list->count);
+		out->present = true;
+		for (uint32_t k = 0; k < list->count; k++) {
+			if (list->elements[k]->type != BT_JSON_STRING) {
+				return bt_error_set(err, BERTH_ERR_INVALID,
+					"%s: %s[%u]: expected string, got %s", kind_name, fields[i],
+					k, bt_json_type_name(list->elements[k]->type));
+			}
+			out->items[out->count++] = list->elements[k]->text;
+		}
+	}
+	return 0;
 }
 
 void bt_legacy_destroy(struct bt_plugin *plugin)

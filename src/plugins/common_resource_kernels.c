@@ -130,15 +130,6 @@ static void add_allocation_scores(const struct block_column *column, bool most, 
 	}
 }
 
-static void divide_by_weights(
-	const double *sums, const double *weights, uint32_t count, int32_t *restrict scores)
-{
-	for (uint32_t i = 0; i < count; i++) {
-		double divisor = weights[i] > 0 ? weights[i] : 1;
-		scores[i] = (int32_t)(sums[i] / divisor);
-	}
-}
-
 /**
  * Score two resources (usually cpu and memory) in one pass. The sum of weights of a node is the
  * weight of a, the weight of b or the total of both weights, so the inverses of these three sums
@@ -216,7 +207,10 @@ static void allocation_block(const struct bt_resource_column *columns,
 		struct block_column column = block_of(&columns[c], first_slot, count, inverses_a);
 		add_allocation_scores(&column, options->most, count, sums, weights);
 	}
-	divide_by_weights(sums, weights, count, scores);
+	for (uint32_t i = 0; i < count; i++) {
+		double divisor = weights[i] > 0 ? weights[i] : 1;
+		scores[i] = (int32_t)(sums[i] / divisor);
+	}
 }
 
 /** Scores a range in blocks, or the slots of a list one by one. scores is indexed by slot. */
@@ -352,18 +346,6 @@ BT_ALWAYS_INLINE uint32_t lacking_bits(
 	return request > allocatable ? found : found & ~BT_LACK_UNRESOLVABLE;
 }
 
-static uint32_t lack_pods(const int64_t *restrict pod_counts, const int64_t *restrict limits,
-	uint32_t bit, uint32_t count, uint32_t *restrict details)
-{
-	uint32_t any = 0;
-	for (uint32_t i = 0; i < count; i++) {
-		uint32_t found = pod_counts[i] >= limits[i] ? bit : 0;
-		details[i] = found;
-		any |= found;
-	}
-	return any;
-}
-
 static uint32_t add_lack(const struct bt_lack_column *column, uint32_t first_slot, uint32_t count,
 	uint32_t *restrict details)
 {
@@ -381,10 +363,17 @@ static uint32_t add_lack(const struct bt_lack_column *column, uint32_t first_slo
 }
 
 static uint32_t lack_block(const struct bt_lack_column *pods, const struct bt_lack_column *columns,
-	uint32_t column_count, uint32_t first_slot, uint32_t count, uint32_t *details)
+	uint32_t column_count, uint32_t first_slot, uint32_t count, uint32_t *restrict details)
 {
-	uint32_t any = lack_pods(pods->requested + first_slot, pods->allocatable + first_slot,
-		pods->bit, count, details);
+	const int64_t *pod_counts = pods->requested + first_slot;
+	const int64_t *limits = pods->allocatable + first_slot;
+	uint32_t bit = pods->bit;
+	uint32_t any = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t found = pod_counts[i] >= limits[i] ? bit : 0;
+		details[i] = found;
+		any |= found;
+	}
 	for (uint32_t c = 0; c < column_count; c++) {
 		any |= add_lack(&columns[c], first_slot, count, details);
 	}

@@ -228,33 +228,6 @@ static void set_statuses(struct bt_pod_status *status, const struct bt_node_allo
 	status->node_allocatable_resource_claim_statuses.present = true;
 }
 
-static struct bt_status check_node(
-	const struct demand_check *check, const struct bt_resource *wanted)
-{
-	const struct bt_node_info *node = check->node;
-	struct bt_lacks lacks = {
-		.arena = check->arena, .capacity = BT_STANDARD__COUNT + wanted->scalar_count};
-	int64_t requests[BT_STANDARD__COUNT];
-
-	bt_resource_get_standard(wanted, requests);
-	bt_lacks_check_standard(&lacks, node, requests);
-	for (uint32_t i = 0; i < wanted->scalar_count; i++) {
-		struct bt_str name = wanted->scalars[i].name;
-		uint32_t column = bt_node_table_find_scalar(
-			&check->instance->base.handle->state->nodes, name);
-
-		if (bt_resource_is_hugepage(name)) {
-			bt_lacks_check(&lacks,
-				bt_arena_printf(
-					check->arena, "Insufficient %.*s", BT_STR_ARG(name)),
-				wanted->scalars[i].value,
-				bt_node_info_scalar_allocatable(node, column),
-				bt_node_info_scalar_requested(node, column));
-		}
-	}
-	return bt_lacks_status(&lacks);
-}
-
 static struct bt_status check_demand(const struct demand_check *check)
 {
 	struct bt_pod pod = *check->pod->object;
@@ -287,7 +260,27 @@ static struct bt_status check_demand(const struct demand_check *check)
 		}
 	}
 	bt_resource_add(&wanted, &demand, check->arena);
-	return check_node(check, &wanted);
+	struct bt_lacks lacks = {
+		.arena = check->arena, .capacity = BT_STANDARD__COUNT + wanted.scalar_count};
+	int64_t requests[BT_STANDARD__COUNT];
+
+	bt_resource_get_standard(&wanted, requests);
+	bt_lacks_check_standard(&lacks, check->node, requests);
+	for (uint32_t i = 0; i < wanted.scalar_count; i++) {
+		struct bt_str name = wanted.scalars[i].name;
+		uint32_t column = bt_node_table_find_scalar(
+			&check->instance->base.handle->state->nodes, name);
+
+		if (bt_resource_is_hugepage(name)) {
+			bt_lacks_check(&lacks,
+				bt_arena_printf(
+					check->arena, "Insufficient %.*s", BT_STR_ARG(name)),
+				wanted.scalars[i].value,
+				bt_node_info_scalar_allocatable(check->node, column),
+				bt_node_info_scalar_requested(check->node, column));
+		}
+	}
+	return bt_lacks_status(&lacks);
 }
 
 struct bt_status bt_node_allocatable_check(const struct bt_dynamic_resources *instance,

@@ -191,30 +191,6 @@ static int begin_attempt(const struct binding *binding)
 	return 0;
 }
 
-static int step_get(const struct binding *binding)
-{
-	const struct bt_claim_writer *writer = binding->instance->base.handle->claim_writer;
-	const struct bt_object_meta *meta = binding->claim->bind.base->meta;
-	struct bt_object *object = NULL;
-	struct berth_error err = BERTH_ERROR_INIT;
-
-	if (now_of(binding) < binding->claim->bind.wake_ns) {
-		return wait_until(binding, binding->claim->bind.wake_ns);
-	}
-	int code = writer->get(
-		writer->context, binding->pod, meta->namespace_, meta->name, false, &object, &err);
-	if (code == BT_WRITE_PENDING) {
-		return code;
-	}
-	if (code != 0) {
-		(void)bt_error_wrap(&err, code, "get updated claim %.*s/%.*s after conflict",
-			BT_STR_ARG(meta->namespace_), BT_STR_ARG(meta->name));
-		return end_attempts(binding, code, &err);
-	}
-	set_base(binding, object);
-	return begin_attempt(binding);
-}
-
 /**
  * PUT the claim with the finalizer or with the new status. Without a writer the PUT succeeds at
  * once.
@@ -268,32 +244,6 @@ static int step_write(const struct binding *binding)
 	return 0;
 }
 
-static int step_start(const struct binding *binding)
-{
-	struct bt_claim_bind *bind = &binding->claim->bind;
-
-	bind->base = binding->claim->object;
-	if (binding->instance->base.handle->claim_writer == NULL) {
-		/*
-		 * If the claim has changed since PreFilter, a real API would answer with a
-		 * conflict, and the next attempt would start from the latest version. Start from
-		 * the latest version at once.
-		 */
-		const struct bt_object_meta *meta = binding->claim->object->meta;
-		struct bt_object *latest = bt_claim_cache_find(
-			&binding->instance->dra->claims, meta->namespace_, meta->name);
-
-		if (latest != NULL) {
-			set_base(binding, bt_object_share(latest));
-		}
-	}
-	if (binding->claim->is_special && bt_extended_is_in_memory(binding->claim->claim)) {
-		bind->step = BT_CLAIM_STEP_CREATE;
-		return 0;
-	}
-	return begin_attempt(binding);
-}
-
 /**
  * Assume the last written version of the claim, also after failed attempts. Spec 12 section 13.1
  * step 4.
@@ -345,13 +295,34 @@ static int step_assume(const struct binding *binding, struct berth_error *err)
 
 static int run_step(const struct binding *binding, struct berth_error *err)
 {
+	const struct bt_claim_writer *writer = binding->instance->base.handle->claim_writer;
 	struct bt_dynamic_claim *claim = binding->claim;
+	const struct bt_object_meta *meta =
+		(claim->bind.base != NULL ? claim->bind.base : claim->object)->meta;
+	struct berth_error cause = BERTH_ERROR_INIT;
 	struct bt_object *object = NULL;
 	int code = 0;
 
 	switch (claim->bind.step) {
 	case BT_CLAIM_STEP_START:
-		return step_start(binding);
+		claim->bind.base = claim->object;
+		/*
+		 * If the claim has changed since PreFilter, a real API would answer with a
+		 * conflict, and the next attempt would start from the latest version. Without a
+		 * writer, start from the latest version at once.
+		 */
+		object = writer == NULL
+			? bt_claim_cache_find(&binding->instance->dra->claims,
+				  claim->object->meta->namespace_, claim->object->meta->name)
+			: NULL;
+		if (object != NULL) {
+			set_base(binding, bt_object_share(object));
+		}
+		if (claim->is_special && bt_extended_is_in_memory(claim->claim)) {
+			claim->bind.step = BT_CLAIM_STEP_CREATE;
+			return 0;
+		}
+		return begin_attempt(binding);
 	case BT_CLAIM_STEP_CREATE:
 		code = bt_extended_create(
 			binding->instance, binding->pod, binding->node->special, &object, err);
@@ -362,7 +333,22 @@ static int run_step(const struct binding *binding, struct berth_error *err)
 		claim->bind.base = object;
 		return begin_attempt(binding);
 	case BT_CLAIM_STEP_GET:
-		return step_get(binding);
+		if (now_of(binding) < claim->bind.wake_ns) {
+			return wait_until(binding, claim->bind.wake_ns);
+		}
+		code = writer->get(writer->context, binding->pod, meta->namespace_, meta->name,
+			false, &object, &cause);
+		if (code == BT_WRITE_PENDING) {
+			return code;
+		}
+		if (code != 0) {
+			(void)bt_error_wrap(&cause, code,
+				"get updated claim %.*s/%.*s after conflict",
+				BT_STR_ARG(meta->namespace_), BT_STR_ARG(meta->name));
+			return end_attempts(binding, code, &cause);
+		}
+		set_base(binding, object);
+		return begin_attempt(binding);
 	case BT_CLAIM_STEP_FINALIZER:
 	case BT_CLAIM_STEP_STATUS:
 		return step_write(binding);
@@ -441,43 +427,10 @@ struct bt_status bt_dynamic_pre_bind(struct bt_plugin *plugin, struct bt_cycle_s
 	return code == 0 ? BT_STATUS_OK : bt_status_from_error(cycle->arena, &err);
 }
 
-/**
- * Mark the allocation of one claim as in flight in the claim cache, so that other pods do not get
- * its devices.
- */
-static int signal_claim(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
-	struct bt_dynamic_cycle *data, const struct bt_dynamic_node *node, uint32_t index,
-	struct berth_error *err)
-{
-	struct bt_dynamic_resources *instance = bt_dynamic_resources_of(plugin);
-	struct bt_dynamic_claim *claim = &data->claims[index];
-	struct bt_allocation_result result;
-	int code = bt_dynamic_allocation(
-		data, node, index, instance->base.handle->prng, cycle->arena, &result, err);
-
-	if (code != 0) {
-		return code;
-	}
-	/* The claim in flight has the allocation, but not the finalizer, which PreBind writes. */
-	struct bt_resource_claim allocated =
-		*(claim->is_special ? &node->special->claim : claim->claim);
-
-	allocated.status.allocation = &result;
-	struct bt_object *object = bt_object_create(BT_KIND_RESOURCE_CLAIM, &allocated);
-	bt_claim_cache_signal(&instance->dra->claims, claim->uid, object);
-	claim->is_signalled = true;
-	claim->allocation = ((const struct bt_resource_claim *)object->value)->status.allocation;
-	bt_vec_push(&cycle->kept, object);
-	if (cycle->group != NULL) {
-		bt_dynamic_group_add(
-			bt_dynamic_group_of(plugin, cycle), claim->uid, cycle->group->arena);
-	}
-	return 0;
-}
-
 struct bt_status bt_dynamic_reserve(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, uint32_t slot)
 {
+	struct bt_dynamic_resources *instance = bt_dynamic_resources_of(plugin);
 	struct bt_dynamic_cycle *data = bt_dynamic_cycle_of(plugin, cycle);
 
 	if (data == NULL) {
@@ -513,11 +466,34 @@ struct bt_status bt_dynamic_reserve(struct bt_plugin *plugin, struct bt_cycle_st
 		return BT_STATUS_OK;
 	}
 	for (uint32_t i = 0; i < data->count; i++) {
+		struct bt_dynamic_claim *claim = &data->claims[i];
+		struct bt_allocation_result result;
 		struct berth_error err = BERTH_ERROR_INIT;
 
-		if (bt_dynamic_is_wanted(&data->claims[i], node) &&
-			signal_claim(plugin, cycle, data, node, i, &err) != 0) {
+		if (!bt_dynamic_is_wanted(claim, node)) {
+			continue;
+		}
+		if (bt_dynamic_allocation(data, node, i, instance->base.handle->prng, cycle->arena,
+			    &result, &err) != 0) {
 			return bt_status_from_error(cycle->arena, &err);
+		}
+		/*
+		 * Mark the allocation as in flight in the claim cache, so that other pods do not
+		 * get its devices. The claim in flight has the allocation, but not the finalizer,
+		 * which PreBind writes.
+		 */
+		struct bt_resource_claim allocated =
+			*(claim->is_special ? &node->special->claim : claim->claim);
+		allocated.status.allocation = &result;
+		struct bt_object *object = bt_object_create(BT_KIND_RESOURCE_CLAIM, &allocated);
+		bt_claim_cache_signal(&instance->dra->claims, claim->uid, object);
+		claim->is_signalled = true;
+		claim->allocation =
+			((const struct bt_resource_claim *)object->value)->status.allocation;
+		bt_vec_push(&cycle->kept, object);
+		if (cycle->group != NULL) {
+			bt_dynamic_group_add(bt_dynamic_group_of(plugin, cycle), claim->uid,
+				cycle->group->arena);
 		}
 	}
 	return BT_STATUS_OK;

@@ -32,35 +32,6 @@ int bt_dynamic_entry_name(const struct bt_pod *pod, const struct bt_pod_resource
 	return 0;
 }
 
-static int check_owner(const struct bt_dynamic_resources *instance, const struct bt_pod *pod,
-	const struct bt_resource_claim *claim, struct berth_error *err)
-{
-	const struct bt_owner_reference *owner = bt_object_controller(&claim->metadata);
-	struct bt_str group = bt_plugin_pod_group_name(&pod->spec);
-	bool may_be_group = group.length != 0 &&
-		bt_plugin_gate(&instance->base.base, BT_GATE_DRA_WORKLOAD_RESOURCE_CLAIMS);
-
-	if (owner != NULL &&
-		(bt_str_equal(owner->uid, pod->metadata.uid) ||
-			(may_be_group &&
-				(bt_str_equal_c(owner->kind, "PodGroup") &&
-					bt_str_equal(owner->name, group) &&
-					bt_str_has_prefix(
-						owner->api_version, BT_STR(GROUP_API "/")))))) {
-		return 0;
-	}
-	if (may_be_group) {
-		return bt_error_set(err, BERTH_ERR_STATE,
-			"ResourceClaim " NS_NAME " was not created for Pod " NS_NAME
-			" (neither Pod nor PodGroup %.*s is the owner)",
-			NS_NAME_ARG(&claim->metadata), NS_NAME_ARG(&pod->metadata),
-			BT_STR_ARG(group));
-	}
-	return bt_error_set(err, BERTH_ERR_STATE,
-		"ResourceClaim " NS_NAME " was not created for Pod " NS_NAME " (Pod is not owner)",
-		NS_NAME_ARG(&claim->metadata), NS_NAME_ARG(&pod->metadata));
-}
-
 /** Find the claim of an entry. *out_claim is NULL if the entry needs no claim. */
 static int resolve_entry(const struct bt_dynamic_resources *instance, const struct bt_pod *pod,
 	const struct bt_pod_resource_claim *entry, struct bt_object **out_claim,
@@ -86,9 +57,30 @@ static int resolve_entry(const struct bt_dynamic_resources *instance, const stru
 			BT_STR_ARG(name));
 	}
 	*out_claim = object;
-	return generated
-		? check_owner(instance, pod, bt_object_value(object, BT_KIND_RESOURCE_CLAIM), err)
-		: 0;
+	/* A generated claim must belong to the pod or to the pod's group. */
+	const struct bt_owner_reference *owner = bt_object_controller(object->meta);
+	struct bt_str group = bt_plugin_pod_group_name(&pod->spec);
+	bool may_be_group = group.length != 0 &&
+		bt_plugin_gate(&instance->base.base, BT_GATE_DRA_WORKLOAD_RESOURCE_CLAIMS);
+
+	if (!generated ||
+		(owner != NULL &&
+			(bt_str_equal(owner->uid, pod->metadata.uid) ||
+				(may_be_group && bt_str_equal_c(owner->kind, "PodGroup") &&
+					bt_str_equal(owner->name, group) &&
+					bt_str_has_prefix(
+						owner->api_version, BT_STR(GROUP_API "/")))))) {
+		return 0;
+	}
+	if (may_be_group) {
+		return bt_error_set(err, BERTH_ERR_STATE,
+			"ResourceClaim " NS_NAME " was not created for Pod " NS_NAME
+			" (neither Pod nor PodGroup %.*s is the owner)",
+			NS_NAME_ARG(object->meta), NS_NAME_ARG(&pod->metadata), BT_STR_ARG(group));
+	}
+	return bt_error_set(err, BERTH_ERR_STATE,
+		"ResourceClaim " NS_NAME " was not created for Pod " NS_NAME " (Pod is not owner)",
+		NS_NAME_ARG(object->meta), NS_NAME_ARG(&pod->metadata));
 }
 
 int bt_dynamic_resolve(const struct bt_dynamic_resources *instance, const struct bt_pod *pod,

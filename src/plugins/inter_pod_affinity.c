@@ -808,16 +808,6 @@ static void score_slots(BT_UNUSED struct bt_plugin *plugin, const void *data,
 	}
 }
 
-/** Divide, then multiply, then truncate. Spec 06 section 3.9 explains why the order matters. */
-static int64_t normalized(int64_t score, int64_t low, int64_t difference)
-{
-	if (difference <= 0) {
-		return 0;
-	}
-	return bt_trunc_to_i64(
-		(double)BT_SCORE_MAX * ((double)bt_wrap_sub(score, low) / (double)difference));
-}
-
 static struct bt_status normalize_score(BT_UNUSED struct bt_plugin *plugin,
 	BT_UNUSED struct bt_cycle_state *cycle, BT_UNUSED const struct bt_pod_info *pod,
 	BT_UNUSED const uint32_t *slots, int64_t *scores, uint32_t count)
@@ -829,8 +819,16 @@ static struct bt_status normalize_score(BT_UNUSED struct bt_plugin *plugin,
 		low = scores[i] < low ? scores[i] : low;
 		high = scores[i] > high ? scores[i] : high;
 	}
+	int64_t difference = bt_wrap_sub(high, low);
 	for (uint32_t i = 0; i < count; i++) {
-		scores[i] = normalized(scores[i], low, bt_wrap_sub(high, low));
+		/*
+		 * Divide, then multiply, then truncate. Spec 06 section 3.9 explains why the order
+		 * matters.
+		 */
+		scores[i] = difference <= 0
+			? 0
+			: bt_trunc_to_i64((double)BT_SCORE_MAX *
+				  ((double)bt_wrap_sub(scores[i], low) / (double)difference));
 	}
 	return BT_STATUS_OK;
 }

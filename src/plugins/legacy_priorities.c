@@ -14,11 +14,6 @@
 #include "plugins/common_legacy.h"
 #include "plugins/in_tree.h"
 
-static double fraction_of(int64_t requested, int64_t capacity)
-{
-	return capacity == 0 ? 1.0 : (double)requested / (double)capacity;
-}
-
 struct non_zero_request {
 	int64_t cpu_milli;
 	int64_t memory_bytes;
@@ -77,9 +72,12 @@ static struct bt_status score_balanced(struct bt_plugin *plugin, struct bt_cycle
 {
 	struct non_zero_request total = total_request(plugin, cycle, pod, node);
 
-	double cpu_fraction = fraction_of(total.cpu_milli, node->allocatable[BT_CPU_MILLI]);
-	double memory_fraction =
-		fraction_of(total.memory_bytes, node->allocatable[BT_MEMORY_BYTES]);
+	double cpu_fraction = node->allocatable[BT_CPU_MILLI] == 0
+		? 1.0
+		: (double)total.cpu_milli / (double)node->allocatable[BT_CPU_MILLI];
+	double memory_fraction = node->allocatable[BT_MEMORY_BYTES] == 0
+		? 1.0
+		: (double)total.memory_bytes / (double)node->allocatable[BT_MEMORY_BYTES];
 	double difference = cpu_fraction - memory_fraction;
 
 	if (cpu_fraction >= 1.0 || memory_fraction >= 1.0) {
@@ -380,29 +378,6 @@ const struct bt_plugin_ops bt_legacy_image_locality_priority_plugin = {
  * node. The plugin is meant for a weight that dominates all other scores (10000). Spec: 05b B8.
  */
 
-static bool is_avoided(struct bt_str annotation, const struct bt_owner_reference *controller)
-{
-	struct bt_arena arena = {0};
-	struct bt_avoid_pods avoid = {0};
-	struct bt_json_reader reader;
-	bool found = false;
-
-	bt_json_reader_init(&reader, annotation);
-	/* An invalid annotation is ignored. */
-	if (bt_message_decode_json(&bt_avoid_pods_message, &reader, &arena, &avoid, NULL) == 0 &&
-		bt_json_expect_end(&reader, NULL) == 0) {
-		for (uint32_t i = 0; i < avoid.prefer_avoid_pods.count && !found; i++) {
-			const struct bt_owner_reference *entry =
-				avoid.prefer_avoid_pods.items[i].pod_signature.pod_controller;
-
-			found = entry != NULL && bt_str_equal(entry->kind, controller->kind) &&
-				bt_str_equal(entry->uid, controller->uid);
-		}
-	}
-	bt_arena_finish(&arena);
-	return found;
-}
-
 static struct bt_status score_avoidance(BT_UNUSED struct bt_plugin *plugin,
 	BT_UNUSED struct bt_cycle_state *cycle, const struct bt_pod_info *pod,
 	const struct bt_node_info *node, int64_t *out_score)
@@ -413,10 +388,28 @@ static struct bt_status score_avoidance(BT_UNUSED struct bt_plugin *plugin,
 		(bt_str_equal_c(controller->kind, "ReplicationController") ||
 			bt_str_equal_c(controller->kind, "ReplicaSet"));
 	struct bt_str annotation = bt_node_info_prefer_avoid_pods(node);
+	struct bt_arena arena = {0};
+	struct bt_avoid_pods avoid = {0};
+	struct bt_json_reader reader;
 
-	*out_score = is_considered && annotation.length != 0 && is_avoided(annotation, controller)
-		? 0
-		: BT_SCORE_MAX;
+	*out_score = BT_SCORE_MAX;
+	bt_json_reader_init(&reader, annotation);
+	/* An invalid annotation is ignored. */
+	if (is_considered && annotation.length != 0 &&
+		bt_message_decode_json(&bt_avoid_pods_message, &reader, &arena, &avoid, NULL) ==
+			0 &&
+		bt_json_expect_end(&reader, NULL) == 0) {
+		for (uint32_t i = 0; i < avoid.prefer_avoid_pods.count; i++) {
+			const struct bt_owner_reference *entry =
+				avoid.prefer_avoid_pods.items[i].pod_signature.pod_controller;
+
+			if (entry != NULL && bt_str_equal(entry->kind, controller->kind) &&
+				bt_str_equal(entry->uid, controller->uid)) {
+				*out_score = 0;
+			}
+		}
+	}
+	bt_arena_finish(&arena);
 	return BT_STATUS_OK;
 }
 

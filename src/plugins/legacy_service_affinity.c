@@ -251,45 +251,6 @@ static struct bt_status score(struct bt_plugin *plugin, struct bt_cycle_state *c
 	return BT_STATUS_OK;
 }
 
-/**
- * Add to sums[i] the score that node i gets for one label: the fewer pods of the service are on
- * nodes with the same label value, the higher the score. scores[i]: number of pods of the service
- * on slots[i]. total: number of pods of the service on all nodes. divisor: number of labels.
- * scratch: room for count entries.
- */
-static void spread_over_label(const struct bt_node_table *nodes, struct bt_str key,
-	const uint32_t *slots, const int64_t *scores, uint32_t count, int64_t total, double divisor,
-	struct bt_indexed_str *scratch, double *sums)
-{
-	uint32_t labelled = 0;
-
-	for (uint32_t i = 0; i < count; i++) {
-		const struct bt_str *value = bt_str_map_find(&nodes->rows[slots[i]].labels, key);
-
-		if (value != NULL) {
-			scratch[labelled++] = (struct bt_indexed_str){*value, i};
-		}
-	}
-	if (labelled == 0) {
-		return;
-	}
-	qsort(scratch, labelled, sizeof(*scratch), bt_indexed_str_compare_qsort);
-	for (uint32_t start = 0, end = 0; start < labelled; start = end) {
-		int64_t in_group = 0;
-		double share = 100.0;
-
-		while (end < labelled && bt_str_equal(scratch[end].text, scratch[start].text)) {
-			in_group += scores[scratch[end++].index];
-		}
-		if (total > 0) {
-			share = 100.0 * ((double)(total - in_group) / (double)total);
-		}
-		for (uint32_t i = start; i < end; i++) {
-			sums[scratch[i].index] += share / divisor;
-		}
-	}
-}
-
 static struct bt_status normalize_score(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	BT_UNUSED const struct bt_pod_info *pod, const uint32_t *slots, int64_t *scores,
 	uint32_t count)
@@ -299,14 +260,45 @@ static struct bt_status normalize_score(struct bt_plugin *plugin, struct bt_cycl
 	struct bt_indexed_str *scratch =
 		BT_ARENA_NEW_ARRAY(cycle->arena, struct bt_indexed_str, count);
 	double *sums = BT_ARENA_NEW_ARRAY(cycle->arena, double, count);
-	int64_t total = 0;
+	int64_t total = 0; /* number of pods of the service on all nodes */
 
 	for (uint32_t i = 0; i < count; i++) {
 		total += scores[i];
 	}
 	for (uint32_t i = 0; i < keys->count; i++) {
-		spread_over_label(nodes, keys->items[i], slots, scores, count, total,
-			(double)keys->count, scratch, sums);
+		/*
+		 * Add the score for one label: the fewer pods of the service are on nodes with the
+		 * same label value, the higher the score.
+		 */
+		uint32_t labelled = 0;
+
+		for (uint32_t k = 0; k < count; k++) {
+			const struct bt_str *value =
+				bt_str_map_find(&nodes->rows[slots[k]].labels, keys->items[i]);
+
+			if (value != NULL) {
+				scratch[labelled++] = (struct bt_indexed_str){*value, k};
+			}
+		}
+		if (labelled == 0) {
+			continue;
+		}
+		qsort(scratch, labelled, sizeof(*scratch), bt_indexed_str_compare_qsort);
+		for (uint32_t start = 0, end = 0; start < labelled; start = end) {
+			int64_t in_group = 0;
+			double share = 100.0;
+
+			while (end < labelled &&
+				bt_str_equal(scratch[end].text, scratch[start].text)) {
+				in_group += scores[scratch[end++].index];
+			}
+			if (total > 0) {
+				share = 100.0 * ((double)(total - in_group) / (double)total);
+			}
+			for (uint32_t k = start; k < end; k++) {
+				sums[scratch[k].index] += share / (double)keys->count;
+			}
+		}
 	}
 	for (uint32_t i = 0; i < count; i++) {
 		scores[i] = bt_trunc_to_i64(sums[i]);

@@ -80,38 +80,11 @@ static struct volume_count_plugin *volume_count_of(struct bt_plugin *plugin)
 	return (struct volume_count_plugin *)(void *)plugin;
 }
 
-/**
- * Add the volume of a claim if the volume is of the driver. If the volume of the claim is not
- * known, add the claim itself.
- */
-static void add_claim(const struct volume_count_plugin *plugin, struct bt_str namespace_,
-	struct bt_str claim_name, struct bt_volume_set *ids)
-{
-	const struct bt_state *state = plugin->base.handle->state;
-	const struct bt_persistent_volume_claim *claim =
-		bt_find_claim(state, namespace_, claim_name);
-	const struct bt_persistent_volume *volume = NULL;
-	struct bt_unique_volume id = {
-		.claim_namespace = namespace_.data != NULL ? namespace_ : BT_STR(""),
-		.handle = claim_name,
-	};
-
-	if (claim != NULL && claim->spec.volume_name.length != 0) {
-		volume = bt_find_volume(state, claim->spec.volume_name);
-	}
-	if (volume != NULL) {
-		id = (struct bt_unique_volume){0};
-		if (!find_id(driver_of(plugin), &volume->spec.source, &id.handle)) {
-			return;
-		}
-	}
-	bt_volume_set_add(ids, id);
-}
-
 /** Add the ids of a pod's volumes. Returns false if a claim has no name. */
 static bool add_pod(const struct volume_count_plugin *plugin, const struct bt_pod_info *pod,
 	struct bt_volume_set *ids)
 {
+	const struct bt_state *state = plugin->base.handle->state;
 	const struct bt_pod_spec *spec = bt_plugin_pod_spec(pod);
 
 	for (uint32_t i = 0; i < spec->volumes.count; i++) {
@@ -130,8 +103,23 @@ static bool add_pod(const struct volume_count_plugin *plugin, const struct bt_po
 			if (volume->persistent_volume_claim->claim_name.length == 0) {
 				return false;
 			}
-			add_claim(plugin, pod->namespace_,
-				volume->persistent_volume_claim->claim_name, ids);
+			struct bt_str name = volume->persistent_volume_claim->claim_name;
+			const struct bt_persistent_volume_claim *claim =
+				bt_find_claim(state, pod->namespace_, name);
+			const struct bt_persistent_volume *bound =
+				claim != NULL && claim->spec.volume_name.length != 0
+				? bt_find_volume(state, claim->spec.volume_name)
+				: NULL;
+
+			if (bound == NULL) {
+				/* The volume of the claim is not known: add the claim itself. */
+				id.claim_namespace =
+					pod->namespace_.data != NULL ? pod->namespace_ : BT_STR("");
+				id.handle = name;
+				bt_volume_set_add(ids, id);
+			} else if (find_id(driver_of(plugin), &bound->spec.source, &id.handle)) {
+				bt_volume_set_add(ids, id);
+			}
 		}
 	}
 	return true;

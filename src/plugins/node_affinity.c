@@ -567,26 +567,6 @@ static const struct bt_event_registration events[] = {
 	{{BT_RESOURCE_NODE, BT_ACTION_ADD | BT_ACTION_UPDATE_NODE_LABEL}, after_node_change},
 };
 
-/**
- * Add the marks of the node name or labels that the term needs. For a term with an error, add the
- * mark that every node event offers, because the hint returns Queue.
- */
-static void add_wants_of_term(struct bt_hint_wants *wants, const struct bt_node_term *term,
-	const struct bt_symbol_table *symbols)
-{
-	const struct bt_requirement *field = term->field_requirements;
-	bool is_bounded = term->errors.count == 0;
-
-	if (is_bounded && term->field_count != 0 && field->operator_ == BT_SELECTOR_IN &&
-		bt_str_equal_c(field->key, "metadata.name")) {
-		bt_hint_want(wants, bt_hint_mark(BT_MARK_NODE_NAME, field->values[0], BT_STR("")));
-	} else if (!is_bounded ||
-		!bt_hint_want_values(wants, BT_MARK_NODE_LABEL, term->label_requirements,
-			term->label_count, symbols)) {
-		bt_hint_want(wants, bt_hint_mark(BT_MARK_NODE, BT_STR(""), BT_STR("")));
-	}
-}
-
 static void hint_wants(
 	struct bt_plugin *plugin, const struct bt_shape *shape, struct bt_hint_wants *wants)
 {
@@ -602,7 +582,27 @@ static void hint_wants(
 			all.requirement_count, symbols);
 	} else if (required.has_affinity) {
 		for (uint32_t i = 0; i < required.affinity.term_count; i++) {
-			add_wants_of_term(wants, &required.affinity.terms[i], symbols);
+			/*
+			 * Add the marks of the node name or labels that the term needs. For a term
+			 * with an error, add the mark that every node event offers, because the
+			 * hint returns Queue.
+			 */
+			const struct bt_node_term *term = &required.affinity.terms[i];
+			const struct bt_requirement *field = term->field_requirements;
+			bool is_bounded = term->errors.count == 0;
+
+			if (is_bounded && term->field_count != 0 &&
+				field->operator_ == BT_SELECTOR_IN &&
+				bt_str_equal_c(field->key, "metadata.name")) {
+				bt_hint_want(wants,
+					bt_hint_mark(
+						BT_MARK_NODE_NAME, field->values[0], BT_STR("")));
+			} else if (!is_bounded ||
+				!bt_hint_want_values(wants, BT_MARK_NODE_LABEL,
+					term->label_requirements, term->label_count, symbols)) {
+				bt_hint_want(
+					wants, bt_hint_mark(BT_MARK_NODE, BT_STR(""), BT_STR("")));
+			}
 		}
 	} else {
 		bt_hint_want(wants, bt_hint_mark(BT_MARK_NODE, BT_STR(""), BT_STR("")));

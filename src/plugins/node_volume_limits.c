@@ -205,31 +205,6 @@ static bool limit_of(const struct bt_csi_node *csi_node, struct bt_str driver, i
 	return found;
 }
 
-static void index_attachments(struct limits_plugin *instance)
-{
-	struct bt_object_store *store = &instance->base.handle->state->objects;
-	const struct bt_volume_attachment *object;
-	uint32_t cursor = 0;
-
-	if (instance->attachments_known &&
-		instance->attachments_version ==
-			bt_object_store_version(store, BT_KIND_VOLUME_ATTACHMENT)) {
-		return;
-	}
-	instance->attachments.count = 0;
-	bt_map_reset(&instance->attachment_map);
-	while ((object = bt_object_store_next(
-			store, BT_KIND_VOLUME_ATTACHMENT, (struct bt_str){0}, &cursor)) != NULL) {
-		struct attachment attachment = {object, bt_str_hash(object->spec.node_name)};
-
-		bt_vec_push(&instance->attachments, attachment);
-		bt_map_insert(&instance->attachment_map, attachment.hash,
-			instance->attachments.count - 1);
-	}
-	instance->attachments_version = bt_object_store_version(store, BT_KIND_VOLUME_ATTACHMENT);
-	instance->attachments_known = true;
-}
-
 static bool has_counted_volumes(const struct bt_pod_spec *spec)
 {
 	for (uint32_t i = 0; i < spec->volumes.count; i++) {
@@ -270,9 +245,28 @@ static bool is_installed(
 /** Add the volumes that are attached to the node to the used volumes. */
 static void add_attached(struct limits_plugin *instance, struct bt_str node_name)
 {
+	struct bt_object_store *store = &instance->base.handle->state->objects;
+	uint64_t version = bt_object_store_version(store, BT_KIND_VOLUME_ATTACHMENT);
 	uint64_t hash = bt_str_hash(node_name);
 
-	index_attachments(instance);
+	if (!instance->attachments_known || instance->attachments_version != version) {
+		const struct bt_volume_attachment *object;
+		uint32_t cursor = 0;
+
+		instance->attachments.count = 0;
+		bt_map_reset(&instance->attachment_map);
+		while ((object = bt_object_store_next(store, BT_KIND_VOLUME_ATTACHMENT,
+				(struct bt_str){0}, &cursor)) != NULL) {
+			struct attachment attachment = {
+				object, bt_str_hash(object->spec.node_name)};
+
+			bt_vec_push(&instance->attachments, attachment);
+			bt_map_insert(&instance->attachment_map, attachment.hash,
+				instance->attachments.count - 1);
+		}
+		instance->attachments_version = version;
+		instance->attachments_known = true;
+	}
 	BT_MAP_EACH (&instance->attachment_map, hash, index) {
 		const struct bt_volume_attachment *attachment =
 			instance->attachments.items[index].object;

@@ -921,11 +921,6 @@ static bool slot_is_ignored(const struct score_data *data, uint32_t slot)
 	return data->requires_all_keys && !slot_has_all_keys(&data->list, slot);
 }
 
-static uint64_t nodes_of(const struct feasible_nodes *nodes, uint32_t index)
-{
-	return nodes->counts != NULL ? nodes->counts[index] : 1;
-}
-
 /** Returns the number of distinct values of the key on feasible nodes that are not ignored. */
 static uint64_t count_values(const struct score_data *data, const struct spread_term *term,
 	const struct feasible_nodes *nodes, struct bt_arena *arena)
@@ -952,7 +947,7 @@ static uint64_t count_values(const struct score_data *data, const struct spread_
 			if (column->values[nodes->slots[i]] == 0) {
 				without_label = true;
 			} else {
-				count += nodes_of(nodes, i);
+				count += nodes->counts != NULL ? nodes->counts[i] : 1;
 			}
 		}
 		return count + without_label;
@@ -979,8 +974,9 @@ static void compute_weights(
 
 		if (term->is_hostname) {
 			for (uint32_t k = 0; k < nodes->count; k++) {
-				size += slot_is_ignored(data, nodes->slots[k]) ? 0
-									       : nodes_of(nodes, k);
+				size += slot_is_ignored(data, nodes->slots[k])
+					? 0
+					: (nodes->counts != NULL ? nodes->counts[k] : 1);
 			}
 		} else {
 			size = count_values(data, term, nodes, arena);
@@ -1104,11 +1100,6 @@ static void score_slots(BT_UNUSED struct bt_plugin *plugin, const void *data,
 	}
 }
 
-static int64_t normalized(int64_t low, int64_t high, int64_t score)
-{
-	return high == 0 ? BT_SCORE_MAX : bt_wrap_mul(BT_SCORE_MAX, high + low - score) / high;
-}
-
 static struct bt_status normalize_score(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	BT_UNUSED const struct bt_pod_info *pod, const uint32_t *slots, int64_t *scores,
 	uint32_t count)
@@ -1124,7 +1115,10 @@ static struct bt_status normalize_score(struct bt_plugin *plugin, struct bt_cycl
 		}
 	}
 	for (uint32_t i = 0; i < count; i++) {
-		scores[i] = slot_is_ignored(data, slots[i]) ? 0 : normalized(low, high, scores[i]);
+		scores[i] = slot_is_ignored(data, slots[i])
+			? 0
+			: (high == 0 ? BT_SCORE_MAX
+				     : bt_wrap_mul(BT_SCORE_MAX, high + low - scores[i]) / high);
 	}
 	return BT_STATUS_OK;
 }

@@ -416,11 +416,11 @@ static struct bt_status recall_or_find(
 	}
 	status = find_victims(run, slot, out);
 	/* Cache the result for the next pod of this shape. */
-	if (is_kept && bt_status_is_rejected(&status)) {
-		bt_dry_run_memo_add_failure(run->memo, state, slot, &status);
-	} else if (is_kept && bt_status_is_success(&status) && out->victim_count != 0) {
-		bt_dry_run_memo_add_victims(
-			run->memo, state, slot, out->victims, out->victim_count);
+	bool is_rejected = bt_status_is_rejected(&status);
+	if (is_kept && (is_rejected || (bt_status_is_success(&status) && out->victim_count != 0))) {
+		end = (struct bt_dry_run_end){
+			status, out->victims, is_rejected ? 0 : out->victim_count};
+		bt_dry_run_memo_add(run->memo, state, slot, &end);
 	}
 	return status;
 }

@@ -259,36 +259,6 @@ static void report_ignored(
 	}
 }
 
-/**
- * Read the victims that an extender returned for a node. Fails if the node does not exist, or if
- * one of the pods is not on the node.
- */
-static int read_extender_victims(const struct bt_state *state,
-	const struct bt_preemption_extender *extender, const struct bt_node_victims *answer,
-	struct bt_arena *arena, struct bt_preemption_candidate *out, struct berth_error *err)
-{
-	uint32_t slot = bt_state_snapshot_find(state, answer->node_name);
-	uint32_t *victims = BT_ARENA_NEW_ARRAY(arena, uint32_t, answer->victim_count);
-
-	if (slot == BT_SLOT_NONE) {
-		return bt_error_set_quoted(err, BERTH_ERR_NOT_FOUND,
-			"nodeinfo not found for node name ", answer->node_name, "");
-	}
-	for (uint32_t i = 0; i < answer->victim_count; i++) {
-		victims[i] = bt_state_find_pod(state, answer->victim_uids[i]);
-		if (victims[i] == BT_POD_NONE || bt_state_pod_at(state, victims[i])->node != slot) {
-			return bt_error_set(err, BERTH_ERR_NOT_FOUND,
-				"extender: %.*s claims to preempt pod (UID: &{%.*s}) on node: "
-				"%.*s, but the pod is not found on that node",
-				BT_STR_ARG(extender->config->url_prefix),
-				BT_STR_ARG(answer->victim_uids[i]), BT_STR_ARG(answer->node_name));
-		}
-	}
-	*out = (struct bt_preemption_candidate){
-		slot, answer->victim_count, victims, answer->pdb_violations};
-	return 0;
-}
-
 static int call_extender(const struct bt_state *state,
 	const struct bt_preemption_extender *extender, const struct bt_pod_info *pod,
 	const struct candidates *candidates, struct bt_arena *arena, struct candidates *out_answer,
@@ -322,11 +292,30 @@ static int call_extender(const struct bt_state *state,
 	out_answer->count = 0;
 	out_answer->items = BT_ARENA_NEW_ARRAY(arena, struct bt_preemption_candidate, answer.count);
 	for (uint32_t i = 0; i < answer.count; i++) {
-		result = read_extender_victims(state, extender, &answer.items[i], arena,
-			&out_answer->items[out_answer->count++], err);
-		if (result < 0) {
-			return result;
+		const struct bt_node_victims *of_node = &answer.items[i];
+		uint32_t slot = bt_state_snapshot_find(state, of_node->node_name);
+		uint32_t *victims = BT_ARENA_NEW_ARRAY(arena, uint32_t, of_node->victim_count);
+
+		if (slot == BT_SLOT_NONE) {
+			return bt_error_set_quoted(err, BERTH_ERR_NOT_FOUND,
+				"nodeinfo not found for node name ", of_node->node_name, "");
 		}
+		for (uint32_t v = 0; v < of_node->victim_count; v++) {
+			struct bt_str uid = of_node->victim_uids[v];
+
+			victims[v] = bt_state_find_pod(state, uid);
+			if (victims[v] == BT_POD_NONE ||
+				bt_state_pod_at(state, victims[v])->node != slot) {
+				return bt_error_set(err, BERTH_ERR_NOT_FOUND,
+					"extender: %.*s claims to preempt pod (UID: &{%.*s}) on "
+					"node: "
+					"%.*s, but the pod is not found on that node",
+					BT_STR_ARG(extender->config->url_prefix), BT_STR_ARG(uid),
+					BT_STR_ARG(of_node->node_name));
+			}
+		}
+		out_answer->items[out_answer->count++] = (struct bt_preemption_candidate){
+			slot, of_node->victim_count, victims, of_node->pdb_violations};
 	}
 	return 0;
 }
@@ -403,8 +392,16 @@ void bt_evaluator_finish(struct bt_evaluator *evaluator)
 	bt_vec_finish(&evaluator->potential);
 	bt_vec_finish(&evaluator->removable);
 	bt_vec_finish(&evaluator->order);
-	bt_lowest_priorities_finish(&evaluator->lowest);
-	bt_dry_run_memos_finish(&evaluator->memos);
+	bt_vec_finish(&evaluator->lowest.by_slot);
+	bt_vec_finish(&evaluator->lowest.by_block);
+	for (uint32_t i = 0; i < BT_DRY_RUN_MEMOS; i++) {
+		struct bt_dry_run_memo *memo = &evaluator->memos.items[i];
+
+		bt_vec_finish(&memo->notes);
+		bt_vec_finish(&memo->victims);
+		bt_vec_finish(&memo->statuses);
+		bt_arena_finish(&memo->arena);
+	}
 }
 
 struct bt_status bt_pod_eligible_to_preempt_others(const struct bt_evaluator *evaluator,

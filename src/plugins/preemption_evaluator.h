@@ -33,7 +33,6 @@ struct bt_lowest_priorities {
 	bool filled;
 };
 
-void bt_lowest_priorities_finish(struct bt_lowest_priorities *lowest);
 /**
  * Update from the change log. Takes O(changes), or O(pods) at the first call and after very many
  * changes.
@@ -80,7 +79,6 @@ struct bt_dry_run_memos {
 	uint64_t uses;
 };
 
-void bt_dry_run_memos_finish(struct bt_dry_run_memos *memos);
 /**
  * Get the memo for the pod, without results of nodes that have changed. If there is no memo for the
  * pod, a new memo replaces the least recently used memo.
@@ -94,14 +92,12 @@ struct bt_dry_run_memo *bt_dry_run_memo_for(struct bt_dry_run_memos *memos,
  */
 bool bt_dry_run_recall(const struct bt_dry_run_memo *memo, const struct bt_state *state,
 	uint32_t slot, struct bt_dry_run_end *out_end);
-void bt_dry_run_memo_add_victims(struct bt_dry_run_memo *memo, const struct bt_state *state,
-	uint32_t slot, const uint32_t *victims, uint32_t count);
 /**
- * Cache the status of a dry run without victims. Has no effect if the memo has too many different
- * statuses.
+ * Cache the result of a dry run. Has no effect if there are no victims and the memo has too many
+ * different statuses.
  */
-void bt_dry_run_memo_add_failure(struct bt_dry_run_memo *memo, const struct bt_state *state,
-	uint32_t slot, const struct bt_status *status);
+void bt_dry_run_memo_add(struct bt_dry_run_memo *memo, const struct bt_state *state, uint32_t slot,
+	const struct bt_dry_run_end *end);
 
 /* Candidates. */
 

@@ -11,12 +11,6 @@
 /** A memo is cleared when it has, on average, more than this number of victims per node. */
 #define VICTIMS_PER_SLOT 16
 
-void bt_lowest_priorities_finish(struct bt_lowest_priorities *lowest)
-{
-	bt_vec_finish(&lowest->by_slot);
-	bt_vec_finish(&lowest->by_block);
-}
-
 static int32_t lowest_of_node(const struct bt_state *state, uint32_t slot)
 {
 	const struct bt_node_row *row = &state->nodes.rows[slot];
@@ -92,18 +86,6 @@ static void reset_memo(struct bt_dry_run_memo *memo)
 	bt_arena_reset(&memo->arena);
 }
 
-void bt_dry_run_memos_finish(struct bt_dry_run_memos *memos)
-{
-	for (uint32_t i = 0; i < BT_DRY_RUN_MEMOS; i++) {
-		struct bt_dry_run_memo *memo = &memos->items[i];
-
-		bt_vec_finish(&memo->notes);
-		bt_vec_finish(&memo->victims);
-		bt_vec_finish(&memo->statuses);
-		bt_arena_finish(&memo->arena);
-	}
-}
-
 static bool is_for(const struct bt_dry_run_memo *memo, const struct bt_pod_info *pod,
 	const struct bt_plugin_set *skip_filter)
 {
@@ -173,37 +155,27 @@ bool bt_dry_run_recall(const struct bt_dry_run_memo *memo, const struct bt_state
 	return true;
 }
 
-static void set_note_at(struct bt_dry_run_memo *memo, const struct bt_state *state, uint32_t slot,
-	uint32_t at, uint32_t count)
-{
-	memo->notes.items[slot] =
-		(struct bt_dry_run_note){state->nodes.rows[slot].generation + 1, at, count};
-}
-
-void bt_dry_run_memo_add_victims(struct bt_dry_run_memo *memo, const struct bt_state *state,
-	uint32_t slot, const uint32_t *victims, uint32_t count)
+void bt_dry_run_memo_add(struct bt_dry_run_memo *memo, const struct bt_state *state, uint32_t slot,
+	const struct bt_dry_run_end *end)
 {
 	uint32_t at = memo->victims.count;
 
-	for (uint32_t i = 0; i < count; i++) {
-		bt_vec_push(&memo->victims, victims[i]);
+	for (uint32_t i = 0; i < end->victim_count; i++) {
+		bt_vec_push(&memo->victims, end->victims[i]);
 	}
-	set_note_at(memo, state, slot, at, count);
-}
-
-void bt_dry_run_memo_add_failure(struct bt_dry_run_memo *memo, const struct bt_state *state,
-	uint32_t slot, const struct bt_status *status)
-{
-	uint32_t at = 0;
-
-	while (at < memo->statuses.count && !bt_status_equal(&memo->statuses.items[at], status)) {
-		at++;
+	if (end->victim_count == 0) {
+		at = 0;
+		while (at < memo->statuses.count &&
+			!bt_status_equal(&memo->statuses.items[at], &end->status)) {
+			at++;
+		}
+		if (at == STATUSES_MAX) {
+			return;
+		}
+		if (at == memo->statuses.count) {
+			bt_vec_push(&memo->statuses, bt_status_copy(&end->status, &memo->arena));
+		}
 	}
-	if (at == STATUSES_MAX) {
-		return;
-	}
-	if (at == memo->statuses.count) {
-		bt_vec_push(&memo->statuses, bt_status_copy(status, &memo->arena));
-	}
-	set_note_at(memo, state, slot, at, 0);
+	memo->notes.items[slot] = (struct bt_dry_run_note){
+		state->nodes.rows[slot].generation + 1, at, end->victim_count};
 }

@@ -103,35 +103,6 @@ static void binder_revert_assumed_pod_volumes(
 	}
 }
 
-static int assume(
-	struct bt_real_binder *binder, const struct change *change, struct berth_error *err)
-{
-	struct bt_pod_volumes done = change->volumes;
-	int code = 0;
-
-	done.dynamic_count = 0;
-	for (done.static_count = 0; done.static_count < change->volumes.static_count;
-		done.static_count++) {
-		if (change->dirty[done.static_count]) {
-			code = bt_assume_cache_assume(&binder->volumes,
-				done.static_bindings[done.static_count].volume, err);
-		}
-		if (code != 0) {
-			binder_revert_assumed_pod_volumes(&binder->base, &done);
-			return code;
-		}
-	}
-	for (; done.dynamic_count < change->volumes.dynamic_count; done.dynamic_count++) {
-		code = bt_assume_cache_assume(
-			&binder->claims, done.dynamic_provisions[done.dynamic_count].claim, err);
-		if (code != 0) {
-			binder_revert_assumed_pod_volumes(&binder->base, &done);
-			return code;
-		}
-	}
-	return 0;
-}
-
 static int binder_assume_pod_volumes(struct bt_volume_binder *base, const struct bt_pod_info *pod,
 	struct bt_str node_name, struct bt_pod_volumes *volumes, struct bt_arena *arena,
 	bool *out_all_bound, struct berth_error *err)
@@ -157,8 +128,25 @@ static int binder_assume_pod_volumes(struct bt_volume_binder *base, const struct
 		return 0;
 	}
 	struct change change = make_change(volumes, bt_arena_str(arena, node_name), arena);
-	int code = assume(binder, &change, err);
+	/* The volumes and claims that are assumed so far. */
+	struct bt_pod_volumes done = change.volumes;
+	int code = 0;
+	done.static_count = 0;
+	done.dynamic_count = 0;
+	for (uint32_t i = 0; i < change.volumes.static_count && code == 0; i++) {
+		if (change.dirty[i]) {
+			code = bt_assume_cache_assume(
+				&binder->volumes, done.static_bindings[i].volume, err);
+		}
+		done.static_count += code == 0;
+	}
+	for (uint32_t i = 0; i < change.volumes.dynamic_count && code == 0; i++) {
+		code = bt_assume_cache_assume(
+			&binder->claims, done.dynamic_provisions[i].claim, err);
+		done.dynamic_count += code == 0;
+	}
 	if (code != 0) {
+		binder_revert_assumed_pod_volumes(&binder->base, &done);
 		binder->stage_errors[BT_VOLUME_STAGE_ASSUME]++;
 		return code;
 	}

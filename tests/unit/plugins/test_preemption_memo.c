@@ -149,7 +149,8 @@ START_TEST(test_preemption_memo__random_changes_between_attempts)
 		}
 		/* The cache was used. */
 		ck_assert_uint_gt(known, 0);
-		bt_lowest_priorities_finish(&lowest);
+		bt_vec_finish(&lowest.by_slot);
+	bt_vec_finish(&lowest.by_block);
 		preemption_finish(&fixture);
 	}
 }
