@@ -141,9 +141,11 @@ void bt_queue_entry_set_pod(
 	}
 }
 
-static struct bt_queue_entry *lookup_hashed(
-	struct bt_queue *queue, uint64_t hash, struct bt_str namespace_, struct bt_str name)
+struct bt_queue_entry *bt_queue_lookup(
+	struct bt_queue *queue, struct bt_str namespace_, struct bt_str name)
 {
+	uint64_t hash = bt_hash_name(namespace_, name);
+
 	BT_MAP_EACH (&queue->by_name, hash, index) {
 		struct bt_queue_entry *entry = bt_queue_entry_at(queue, index);
 
@@ -154,18 +156,6 @@ static struct bt_queue_entry *lookup_hashed(
 		}
 	}
 	return NULL;
-}
-
-struct bt_queue_entry *bt_queue_lookup(
-	struct bt_queue *queue, struct bt_str namespace_, struct bt_str name)
-{
-	return lookup_hashed(queue, bt_hash_name(namespace_, name), namespace_, name);
-}
-
-struct bt_queue_entry *bt_queue_lookup_namesake(
-	struct bt_queue *queue, const struct bt_queue_entry *entry)
-{
-	return lookup_hashed(queue, entry->name_hash, entry->pod.namespace_, entry->pod.name);
 }
 
 void bt_queue_remove_from_index(struct bt_queue *queue, const struct bt_queue_entry *entry)

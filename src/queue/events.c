@@ -190,6 +190,11 @@ bool bt_queue_add_in_flight(struct bt_queue *queue, struct bt_queue_entry *entry
 
 	entry->attempts++;
 	if (bt_queue_is_in_flight(queue, entry->pod.uid)) {
+		bt_queue_warn(queue,
+			"the same pod is tracked in multiple places in the scheduler: %s: "
+			"Discarding the popped pod",
+			bt_queue_pod_text(queue, &entry->pod));
+		bt_queue_entry_destroy(queue, entry);
 		return false;
 	}
 	marker.pod = bt_object_share(marker.pod);

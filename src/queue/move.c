@@ -410,24 +410,6 @@ static void init_screen(const struct move_pass *pass, uint32_t profile,
 	}
 }
 
-/** Whether all hints of the group would return Skip. */
-static bool is_screened(struct screen *screen, const struct bt_queue_group *group)
-{
-	bool above = !screen->has_limits;
-
-	if (!screen->is_usable) {
-		return false;
-	}
-	for (uint32_t i = 0; screen->has_limits && i < BT_HINT_NEEDS; i++) {
-		above |= group->needs[i] > screen->most[i];
-	}
-	if (!above || (screen->has_offers && bt_hint_is_offered(&screen->offers, &group->wants))) {
-		return false;
-	}
-	screen->skip_count++;
-	return true;
-}
-
 static void evaluate_class(const struct move_pass *pass, const struct bt_queue_class *class)
 {
 	struct bt_queue *queue = pass->queue;
@@ -449,7 +431,18 @@ static void evaluate_class(const struct move_pass *pass, const struct bt_queue_c
 		const struct bt_queue_group *group = &queue->groups.items[id];
 
 		if (asks) {
-			if (!is_screened(&screen, group)) {
+			/* Skip the group if all of its hints would return Skip. */
+			bool above = !screen.has_limits;
+
+			for (uint32_t i = 0;
+				screen.is_usable && screen.has_limits && i < BT_HINT_NEEDS; i++) {
+				above |= group->needs[i] > screen.most[i];
+			}
+			if (screen.is_usable && above &&
+				!(screen.has_offers &&
+					bt_hint_is_offered(&screen.offers, &group->wants))) {
+				screen.skip_count++;
+			} else {
 				evaluate_group(pass, group);
 			}
 			continue;
@@ -545,38 +538,6 @@ void bt_queue_requeue_departures(struct bt_queue *queue, uint32_t event, int64_t
 	queue->departures.count = 0;
 }
 
-/**
- * Let all members of the groups in held_groups arrive anew, because they stay gated. A gang that
- * waits for members is such a group each time that a member arrives. If only one group arrives
- * anew, the order of its members stays, so no member is visited.
- */
-static void requeue_held_groups(struct bt_queue *queue, uint32_t event)
-{
-	if (queue->held_groups.count == 1 && queue->departures.count == 0) {
-		struct bt_queue_group *group = &queue->groups.items[queue->held_groups.items[0]];
-		uint64_t delta = queue->next_sequence - group->least_sequence;
-
-		group->shift += delta;
-		group->least_sequence += delta;
-		queue->next_sequence += delta;
-		queue->events.items[event].incoming[BT_QUEUE_UNSCHEDULABLE] += group->count;
-		bt_run_pre_enqueue_known(
-			queue->profiles->frameworks
-				.items[queue->classes.items[group->class_id].profile],
-			group->count);
-		queue->held_groups.count = 0;
-	}
-	for (uint32_t i = 0; i < queue->held_groups.count; i++) {
-		uint32_t id = queue->groups.items[queue->held_groups.items[i]].last;
-
-		for (; id != BT_QUEUE_NONE; id = bt_queue_entry_at(queue, id)->previous_in_group) {
-			bt_queue_add_departure(queue, bt_queue_entry_at(queue, id),
-				BT_STRATEGY_AFTER_BACKOFF, true);
-		}
-	}
-	queue->held_groups.count = 0;
-}
-
 void bt_queue_move_all_to_active_or_backoff_queue(struct bt_queue *queue,
 	const struct bt_cluster_event *event, struct bt_object *old_object,
 	struct bt_object *new_object, const struct bt_queue_check *check, int64_t now_ns)
@@ -620,7 +581,34 @@ void bt_queue_move_all_to_active_or_backoff_queue(struct bt_queue *queue,
 		bt_queue_activate_group(queue, queue->whole_groups.items[i], pass.event, now_ns);
 	}
 	queue->whole_groups.count = 0;
-	requeue_held_groups(queue, pass.event);
+	/*
+	 * Let all members of the groups in held_groups arrive anew, because they stay gated. A gang
+	 * that waits for members is such a group each time that a member arrives. If only one group
+	 * arrives anew, the order of its members stays, so no member is visited.
+	 */
+	if (queue->held_groups.count == 1 && queue->departures.count == 0) {
+		struct bt_queue_group *group = &queue->groups.items[queue->held_groups.items[0]];
+		uint64_t delta = queue->next_sequence - group->least_sequence;
+
+		group->shift += delta;
+		group->least_sequence += delta;
+		queue->next_sequence += delta;
+		queue->events.items[pass.event].incoming[BT_QUEUE_UNSCHEDULABLE] += group->count;
+		bt_run_pre_enqueue_known(
+			queue->profiles->frameworks
+				.items[queue->classes.items[group->class_id].profile],
+			group->count);
+		queue->held_groups.count = 0;
+	}
+	for (uint32_t i = 0; i < queue->held_groups.count; i++) {
+		uint32_t id = queue->groups.items[queue->held_groups.items[i]].last;
+
+		for (; id != BT_QUEUE_NONE; id = bt_queue_entry_at(queue, id)->previous_in_group) {
+			bt_queue_add_departure(queue, bt_queue_entry_at(queue, id),
+				BT_STRATEGY_AFTER_BACKOFF, true);
+		}
+	}
+	queue->held_groups.count = 0;
 	bt_queue_requeue_departures(queue, pass.event, now_ns);
 	if (queue->in_flight.map.count > 0) {
 		bt_queue_log_event(queue, pass.event, old_object, new_object);

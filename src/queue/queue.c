@@ -89,7 +89,7 @@ static struct bt_queue_entry *find_other(struct bt_queue *queue, const struct bt
 	if (entry->place != BT_QUEUE_OUT) {
 		return NULL; /* at most one record of a name is queued */
 	}
-	return bt_queue_lookup_namesake(queue, entry);
+	return bt_queue_lookup(queue, entry->pod.namespace_, entry->pod.name);
 }
 
 static void add_unschedulable(struct bt_queue *queue, struct bt_queue_entry *entry, uint32_t event)
@@ -525,19 +525,6 @@ void bt_queue_delete(struct bt_queue *queue, const struct bt_object *pod)
 	bt_queue_entry_destroy(queue, entry);
 }
 
-static bool is_duplicate(struct bt_queue *queue, struct bt_queue_entry *entry)
-{
-	if (bt_queue_add_in_flight(queue, entry)) {
-		return false;
-	}
-	bt_queue_warn(queue,
-		"the same pod is tracked in multiple places in the scheduler: %s: "
-		"Discarding the popped pod",
-		bt_queue_pod_text(queue, &entry->pod));
-	bt_queue_entry_destroy(queue, entry);
-	return true;
-}
-
 bool bt_queue_can_pop(const struct bt_queue *queue)
 {
 	return queue->active_queue.slots.count > 0 || queue->ready_count > 0 ||
@@ -571,7 +558,16 @@ const struct bt_queue_entry *bt_queue_peek(struct bt_queue *queue)
 	if (!bt_queue_can_pop(queue)) {
 		return NULL;
 	}
-	bt_queue_unpark_next_ready(queue);
+	if (queue->ready.slots.count != 0) {
+		/* If the next pod to pop is in a ready group, move the pod to the active heap. */
+		const struct bt_heap_slot *ready = queue->ready.slots.items;
+		const struct bt_heap_slot *active = queue->active_queue.slots.items;
+
+		if (queue->active_queue.slots.count == 0 || ready->major < active->major ||
+			(ready->major == active->major && ready->minor < active->minor)) {
+			(void)bt_queue_unpark(queue, queue->groups.items[ready->item].last);
+		}
+	}
 	/* If the active queue is empty, pop from backoffQ early (gate SchedulerPopFromBackoffQ). */
 	return bt_queue_unpark(queue,
 		bt_heap_top(queue->active_queue.slots.count > 0 ? &queue->active_queue
@@ -587,7 +583,7 @@ struct bt_queue_entry *bt_queue_pop(struct bt_queue *queue)
 			queue->events.items[BT_EVENT_POP_FROM_BACKOFF].incoming[BT_QUEUE_ACTIVE]++;
 		}
 		bt_queue_take_out(queue, entry);
-		if (!is_duplicate(queue, entry)) {
+		if (bt_queue_add_in_flight(queue, entry)) {
 			return entry;
 		}
 	}
@@ -645,7 +641,7 @@ struct bt_queue_entry *bt_queue_pop_pod(
 		return NULL;
 	}
 	bt_queue_take_out(queue, entry);
-	return is_duplicate(queue, entry) ? NULL : entry;
+	return bt_queue_add_in_flight(queue, entry) ? entry : NULL;
 }
 
 void bt_queue_release(struct bt_queue *queue, struct bt_queue_entry *entry)
@@ -667,7 +663,8 @@ int bt_queue_add_unschedulable_if_not_present(struct bt_queue *queue, struct bt_
 	const struct bt_queue_rejection *rejection, int64_t now_ns, struct berth_error *err)
 {
 	static const struct bt_queue_rejection none;
-	const struct bt_queue_entry *present = bt_queue_lookup_namesake(queue, entry);
+	const struct bt_queue_entry *present =
+		bt_queue_lookup(queue, entry->pod.namespace_, entry->pod.name);
 
 	BT_ASSERT(entry->place == BT_QUEUE_OUT && entry->object != NULL);
 	if (present != NULL) {

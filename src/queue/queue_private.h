@@ -231,9 +231,6 @@ void bt_queue_entry_sign(struct bt_queue *queue, struct bt_queue_entry *entry);
 /** Finds a queued record by name and unparks it; NULL: none. */
 struct bt_queue_entry *bt_queue_lookup(
 	struct bt_queue *queue, struct bt_str namespace_, struct bt_str name);
-/** Returns the queued record with the name of the entry's pod: entry, another record, or NULL. */
-struct bt_queue_entry *bt_queue_lookup_namesake(
-	struct bt_queue *queue, const struct bt_queue_entry *entry);
 /** Removes the record from the index by name. */
 void bt_queue_remove_from_index(struct bt_queue *queue, const struct bt_queue_entry *entry);
 void bt_queue_count_rejectors(
@@ -280,8 +277,6 @@ bool bt_queue_can_activate_group(const struct bt_queue *queue, const struct bt_q
 	enum bt_queue_strategy strategy, int64_t now_ns);
 void bt_queue_activate_group(
 	struct bt_queue *queue, uint32_t group_id, uint32_t event, int64_t now_ns);
-/** If the next pod to pop is in a ready group, moves the pod to the active heap. */
-void bt_queue_unpark_next_ready(struct bt_queue *queue);
 
 /* events.c */
 
@@ -310,7 +305,10 @@ void bt_queue_requeue_departures(struct bt_queue *queue, uint32_t event, int64_t
 
 /* events.c: pods in flight and the log of events */
 
-/** Marks the pod as in flight. Returns false if a pod of this uid is in flight already. */
+/**
+ * Marks the popped pod as in flight. Returns false if a pod of this uid is in flight already; the
+ * record is then destroyed, with a warning.
+ */
 bool bt_queue_add_in_flight(struct bt_queue *queue, struct bt_queue_entry *entry);
 bool bt_queue_is_in_flight(const struct bt_queue *queue, struct bt_str uid);
 void bt_queue_log_event(struct bt_queue *queue, uint32_t event, struct bt_object *old_object,

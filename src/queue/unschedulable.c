@@ -45,32 +45,6 @@ static struct bt_str group_namespace(
 	return bt_symbol_text(&queue->state->symbols, group->namespace_);
 }
 
-static uint32_t find_or_add_class(struct bt_queue *queue, const struct bt_queue_entry *entry)
-{
-	const struct bt_queue_class wanted = {
-		.first_group = BT_QUEUE_NONE,
-		.profile = entry->profile,
-		.gating_plugin = entry->gating_plugin,
-		.unschedulable_plugins = entry->unschedulable_plugins,
-		.pending_plugins = entry->pending_plugins,
-	};
-	uint64_t hash = hash_class(&wanted);
-	uint32_t id;
-
-	BT_MAP_EACH (&queue->classes.map, hash, index) {
-		const struct bt_queue_class *class = &queue->classes.items[index];
-		if (class->profile == wanted.profile &&
-			class->gating_plugin == wanted.gating_plugin &&
-			bt_rejectors_equal(
-				&class->unschedulable_plugins, &wanted.unschedulable_plugins) &&
-			bt_rejectors_equal(&class->pending_plugins, &wanted.pending_plugins)) {
-			return index;
-		}
-	}
-	bt_hash_table_add(&queue->classes, hash, wanted, id);
-	return id;
-}
-
 static uint32_t find_or_add_group(
 	struct bt_queue *queue, uint32_t class_id, uint32_t shape_id, struct bt_str namespace_)
 {
@@ -130,9 +104,31 @@ static uint32_t find_or_add_group(
 
 void bt_queue_link(struct bt_queue *queue, struct bt_queue_entry *entry)
 {
-	uint32_t class_id = find_or_add_class(queue, entry);
+	const struct bt_queue_class wanted = {
+		.first_group = BT_QUEUE_NONE,
+		.profile = entry->profile,
+		.gating_plugin = entry->gating_plugin,
+		.unschedulable_plugins = entry->unschedulable_plugins,
+		.pending_plugins = entry->pending_plugins,
+	};
+	uint64_t hash = hash_class(&wanted);
+	uint32_t class_id = BT_QUEUE_NONE;
 	int64_t expiration_ns = bt_queue_expiration_ns(queue, entry);
 
+	BT_MAP_EACH (&queue->classes.map, hash, index) {
+		const struct bt_queue_class *class = &queue->classes.items[index];
+		if (class->profile == wanted.profile &&
+			class->gating_plugin == wanted.gating_plugin &&
+			bt_rejectors_equal(
+				&class->unschedulable_plugins, &wanted.unschedulable_plugins) &&
+			bt_rejectors_equal(&class->pending_plugins, &wanted.pending_plugins)) {
+			class_id = index;
+			break;
+		}
+	}
+	if (class_id == BT_QUEUE_NONE) {
+		bt_hash_table_add(&queue->classes, hash, wanted, class_id);
+	}
 	entry->group =
 		find_or_add_group(queue, class_id, entry->pod.shape->id, entry->pod.namespace_);
 	struct bt_queue_group *group = &queue->groups.items[entry->group];
@@ -286,20 +282,6 @@ void bt_queue_activate_group(
 		bt_queue_entry_at(queue, group->last)->timestamp_ns);
 }
 
-void bt_queue_unpark_next_ready(struct bt_queue *queue)
-{
-	const struct bt_heap_slot *ready = queue->ready.slots.items;
-	const struct bt_heap_slot *active = queue->active_queue.slots.items;
-
-	if (queue->ready.slots.count == 0) {
-		return;
-	}
-	if (queue->active_queue.slots.count == 0 || ready->major < active->major ||
-		(ready->major == active->major && ready->minor < active->minor)) {
-		(void)bt_queue_unpark(queue, queue->groups.items[ready->item].last);
-	}
-}
-
 /*
  * Unschedulable pods may be many and wait long, and so may the active pods of a large backlog.
  * Between two operations of the queue these pods are parked: the decoded object is packed, and only
@@ -346,31 +328,6 @@ struct bt_queue_entry *bt_queue_unpark(struct bt_queue *queue, uint32_t id)
 	return entry;
 }
 
-/*
- * Whether an operation may park the record. Not a group's first entry, which hints use, nor an
- * active pod that is popped next or is compared as a whole, nor a record to which the nominator may
- * point.
- */
-static bool may_park(const struct bt_queue *queue, const struct bt_queue_entry *entry)
-{
-	struct bt_str node_name;
-
-	if (entry->place == BT_QUEUE_UNSCHEDULABLE) {
-		if (queue->groups.items[entry->group].first == entry->id) {
-			return false;
-		}
-	} else {
-		struct bt_rejectors rejectors = bt_queue_entry_rejectors(entry);
-
-		if (entry->place != BT_QUEUE_ACTIVE || !bt_rejectors_is_empty(&rejectors) ||
-			!bt_shortcuts(queue->sort)->less_is_priority_then_time ||
-			bt_heap_top(&queue->active_queue) == entry->id) {
-			return false;
-		}
-	}
-	return !bt_nominator_find(queue->nominator, entry->pod.uid, &node_name);
-}
-
 void bt_queue_park_all(struct bt_queue *queue, const struct bt_queue_entry *held)
 {
 	uint32_t kept = 0;
@@ -379,7 +336,30 @@ void bt_queue_park_all(struct bt_queue *queue, const struct bt_queue_entry *held
 		uint32_t id = queue->unparked.items[i];
 		struct bt_queue_entry *entry = bt_queue_entry_at(queue, id);
 
-		if (entry == NULL || entry->parked || !may_park(queue, entry)) {
+		struct bt_str node_name;
+
+		if (entry == NULL || entry->parked) {
+			continue;
+		}
+		/*
+		 * Do not park a group's first entry, which hints use, nor an active pod that is
+		 * popped next or is compared as a whole, nor a record to which the nominator may
+		 * point.
+		 */
+		if (entry->place == BT_QUEUE_UNSCHEDULABLE) {
+			if (queue->groups.items[entry->group].first == id) {
+				continue;
+			}
+		} else {
+			struct bt_rejectors rejectors = bt_queue_entry_rejectors(entry);
+
+			if (entry->place != BT_QUEUE_ACTIVE || !bt_rejectors_is_empty(&rejectors) ||
+				!bt_shortcuts(queue->sort)->less_is_priority_then_time ||
+				bt_heap_top(&queue->active_queue) == id) {
+				continue;
+			}
+		}
+		if (bt_nominator_find(queue->nominator, entry->pod.uid, &node_name)) {
 			continue;
 		}
 		if (entry == held) {
