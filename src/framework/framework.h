@@ -76,6 +76,9 @@ struct bt_str bt_framework_status_plugin_name(
  */
 void bt_framework_append_unsatisfied(const struct bt_framework *framework,
 	const struct bt_plugin_set *plugins, struct bt_strbuf *text);
+/** Whether the plugin is in the point's list. */
+bool bt_framework_has_at(const struct bt_framework *framework, enum bt_extension_point point,
+	const struct bt_plugin *plugin);
 /** Returns the instance with this name, or NULL. */
 struct bt_plugin *bt_framework_find_plugin(
 	const struct bt_framework *framework, struct bt_str name);

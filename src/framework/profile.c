@@ -289,6 +289,17 @@ struct bt_str bt_framework_status_plugin_name(
 	return bt_framework_plugin_name(framework, status->plugin - 1U);
 }
 
+bool bt_framework_has_at(const struct bt_framework *framework, enum bt_extension_point point,
+	const struct bt_plugin *plugin)
+{
+	for (uint32_t i = 0; i < framework->points[point].entries.count; i++) {
+		if (framework->points[point].entries.items[i].plugin == plugin) {
+			return true;
+		}
+	}
+	return false;
+}
+
 struct bt_plugin *bt_framework_find_plugin(const struct bt_framework *framework, struct bt_str name)
 {
 	for (uint32_t i = 0; i < framework->instances.count; i++) {
@@ -574,11 +585,6 @@ void bt_framework_destroy(struct bt_framework *framework)
 	bt_free(framework);
 }
 
-static const struct bt_plugin *queue_sort_of(const struct bt_framework *framework)
-{
-	return framework->points[BT_POINT_QUEUE_SORT].entries.items[0].plugin;
-}
-
 /**
  * Checks a profile against the profiles created before. Spec 02 section 9 has the order of the
  * checks.
@@ -603,8 +609,10 @@ static int check_profile(const struct bt_profiles *profiles, const struct bt_fra
 	}
 	/* All profiles share one queue, so all must have the same queue sort plugin. */
 	const struct bt_framework *first = profiles->frameworks.items[0];
-	struct bt_str name = bt_str_from(queue_sort_of(framework)->ops->name);
-	struct bt_str first_name = bt_str_from(queue_sort_of(first)->ops->name);
+	struct bt_str name = bt_str_from(
+		framework->points[BT_POINT_QUEUE_SORT].entries.items[0].plugin->ops->name);
+	struct bt_str first_name =
+		bt_str_from(first->points[BT_POINT_QUEUE_SORT].entries.items[0].plugin->ops->name);
 
 	if (!bt_str_equal(name, first_name)) {
 		struct bt_strbuf text = {0};

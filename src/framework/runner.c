@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "framework/runner.h"
 
-#include <inttypes.h>
-
 struct bt_status bt_runner_wrap(struct bt_arena *arena, const char *before,
 	const struct bt_plugin *plugin, const char *after, const struct bt_status *status)
 {
@@ -17,22 +15,6 @@ struct bt_status bt_runner_wrap(struct bt_arena *arena, const char *before,
 	struct bt_status wrapped = bt_status_error_text(arena, bt_strbuf_str(&text));
 	bt_strbuf_finish(&text);
 	return wrapped;
-}
-
-struct bt_status bt_runner_invalid_score(
-	struct bt_arena *arena, const char *before, const struct bt_plugin *plugin, int64_t score)
-{
-	struct bt_strbuf text = {0};
-
-	bt_strbuf_append_c(&text, before);
-	bt_strbuf_append_quoted(&text, bt_str_from(plugin->ops->name));
-	bt_strbuf_printf(&text,
-		" returns an invalid score %" PRId64
-		", it should in the range of [%d, %d] after normalizing",
-		score, BT_SCORE_MIN, BT_SCORE_MAX);
-	struct bt_status status = bt_status_error_text(arena, bt_strbuf_str(&text));
-	bt_strbuf_finish(&text);
-	return status;
 }
 
 struct bt_status bt_run_pre_enqueue(struct bt_framework *framework, const struct bt_pod_info *pod,
@@ -269,31 +251,6 @@ uint32_t bt_pre_bind_groups(const struct bt_framework *framework,
 	return group_count;
 }
 
-static struct bt_status run_pre_bind_plugin(const struct bt_framework *framework,
-	struct bt_plugin *plugin, struct bt_cycle_state *cycle, const struct bt_pod_info *pod,
-	uint32_t slot)
-{
-	if (cycle->cancel_cause.length != 0) {
-		struct bt_status canceled = bt_status_error_text(cycle->arena, cycle->cancel_cause);
-
-		return bt_runner_wrap(
-			cycle->arena, "running PreBind plugin ", plugin, ": ", &canceled);
-	}
-	int64_t started_ns = bt_runner_plugin_starts(framework, cycle);
-	struct bt_status status = plugin->ops->pre_bind(plugin, cycle, pod, slot);
-
-	if (status.code != BT_STATUS_WAIT) {
-		bt_runner_plugin_ran(framework, plugin, BT_TIMED_PRE_BIND, &status, started_ns);
-	}
-	if (bt_status_is_success(&status) || status.code == BT_STATUS_WAIT) {
-		return status;
-	}
-	if (bt_status_is_rejected(&status)) {
-		return bt_runner_with_plugin(status, plugin);
-	}
-	return bt_runner_wrap(cycle->arena, "running PreBind plugin ", plugin, ": ", &status);
-}
-
 struct bt_status bt_run_pre_bind_from(struct bt_framework *framework, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, uint32_t slot, struct bt_pre_bind_progress *progress)
 {
@@ -310,15 +267,30 @@ struct bt_status bt_run_pre_bind_from(struct bt_framework *framework, struct bt_
 			if (bt_plugin_set_has(&progress->done, plugin->index)) {
 				continue;
 			}
-			struct bt_status status =
-				run_pre_bind_plugin(framework, plugin, cycle, pod, slot);
-			if (bt_status_is_success(&status)) {
-				bt_plugin_set_add(&progress->done, plugin->index);
-			} else if (status.code == BT_STATUS_WAIT) {
-				result = status;
-			} else {
-				return status;
+			if (cycle->cancel_cause.length != 0) {
+				struct bt_status canceled =
+					bt_status_error_text(cycle->arena, cycle->cancel_cause);
+
+				return bt_runner_wrap(cycle->arena, "running PreBind plugin ",
+					plugin, ": ", &canceled);
 			}
+			int64_t started_ns = bt_runner_plugin_starts(framework, cycle);
+			struct bt_status status = plugin->ops->pre_bind(plugin, cycle, pod, slot);
+
+			if (status.code == BT_STATUS_WAIT) {
+				result = status;
+				continue;
+			}
+			bt_runner_plugin_ran(
+				framework, plugin, BT_TIMED_PRE_BIND, &status, started_ns);
+			if (bt_status_is_rejected(&status)) {
+				return bt_runner_with_plugin(status, plugin);
+			}
+			if (!bt_status_is_success(&status)) {
+				return bt_runner_wrap(cycle->arena, "running PreBind plugin ",
+					plugin, ": ", &status);
+			}
+			bt_plugin_set_add(&progress->done, plugin->index);
 		}
 		if (!bt_status_is_success(&result)) {
 			return result;

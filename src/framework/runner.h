@@ -18,12 +18,6 @@ static inline struct bt_status bt_runner_with_plugin(
  */
 struct bt_status bt_runner_wrap(struct bt_arena *arena, const char *before,
 	const struct bt_plugin *plugin, const char *after, const struct bt_status *status);
-/**
- * Returns the Error `<before>"<plugin's name>" returns an invalid score <n>, ...`. Spec 02 section
- * 5.7.
- */
-struct bt_status bt_runner_invalid_score(
-	struct bt_arena *arena, const char *before, const struct bt_plugin *plugin, int64_t score);
 
 /** Returns the current time in nanoseconds, or 0 if the plugins of this cycle are not timed. */
 static inline int64_t bt_runner_plugin_starts(

@@ -57,88 +57,12 @@ void bt_framework_append_unsatisfied(const struct bt_framework *framework,
 	bt_strbuf_append_char(text, ']');
 }
 
-/** Intermediate results of bt_run_pre_filter. */
-struct progress {
-	struct bt_pre_filter_outcome outcome;
-	struct bt_status pending; /* last Unschedulable of a plugin; Success if there is none */
-};
-
-/**
- * Handles the status and the result of one plugin. Returns true if the status ends the run; the
- * outcome is then complete.
- */
-static bool take_answer(struct bt_framework *framework, struct bt_cycle_state *cycle,
-	const struct bt_plugin *plugin, struct bt_status status,
-	const struct bt_pre_filter_result *result, struct progress *progress)
-{
-	struct bt_pre_filter_outcome *outcome = &progress->outcome;
-
-	switch ((enum bt_status_code)status.code) {
-	case BT_STATUS_SKIP:
-		bt_plugin_set_add(&cycle->skip_filter, plugin->index);
-		return false;
-	case BT_STATUS_UNSCHEDULABLE:
-		/* The later plugins still run, because preemption needs their PreFilter data. */
-		progress->pending = bt_runner_with_plugin(status, plugin);
-		return false;
-	case BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE:
-		*outcome = (struct bt_pre_filter_outcome){
-			.status = bt_runner_with_plugin(status, plugin)};
-		return true;
-	case BT_STATUS_ERROR:
-	case BT_STATUS_WAIT:
-	case BT_STATUS_PENDING:
-		status = bt_runner_wrap(
-			cycle->arena, "running PreFilter plugin ", plugin, ": ", &status);
-		*outcome = (struct bt_pre_filter_outcome){
-			.status = bt_runner_with_plugin(status, plugin)};
-		return true;
-	case BT_STATUS_SUCCESS:
-		break;
-	}
-	if (result->restricted) {
-		bt_plugin_set_add(&outcome->plugins_with_nodes, plugin->index);
-		/* Spec 02 section 2, Merge: keep the nodes that all plugins so far allow. */
-		outcome->result = outcome->result.restricted
-			? bt_pre_filter_result_intersect(&outcome->result, result, cycle->arena)
-			: *result;
-	}
-	if (outcome->result.restricted && outcome->result.count == 0) {
-		/*
-		 * No node is left: report the plugins that narrowed the search (spec 02 section 5.1
-		 * step 4).
-		 */
-		struct bt_strbuf text = {0};
-		uint32_t members = 0;
-		uint32_t last = 0;
-
-		for (uint32_t i = 0; i < framework->instances.count; i++) {
-			if (bt_plugin_set_has(&outcome->plugins_with_nodes, i)) {
-				members++;
-				last = i;
-			}
-		}
-		if (members == 1) {
-			bt_strbuf_append_c(&text, "node(s) didn't satisfy plugin ");
-			bt_strbuf_append_str(&text, bt_framework_plugin_name(framework, last));
-		} else {
-			bt_framework_append_unsatisfied(
-				framework, &outcome->plugins_with_nodes, &text);
-			bt_strbuf_append_c(&text, " simultaneously");
-		}
-		outcome->status = bt_status_text(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE,
-			cycle->arena, bt_strbuf_str(&text));
-		bt_strbuf_finish(&text);
-		return true;
-	}
-	return false;
-}
-
 struct bt_pre_filter_outcome bt_run_pre_filter(
 	struct bt_framework *framework, struct bt_cycle_state *cycle, const struct bt_pod_info *pod)
 {
 	const struct bt_framework_point *point = &framework->points[BT_POINT_PRE_FILTER];
-	struct progress progress = {0};
+	struct bt_pre_filter_outcome outcome = {0};
+	struct bt_status pending = BT_STATUS_OK; /* last Unschedulable of a plugin */
 
 	cycle->skip_filter = (struct bt_plugin_set){0};
 	for (uint32_t i = 0; i < point->entries.count; i++) {
@@ -164,13 +88,64 @@ struct bt_pre_filter_outcome bt_run_pre_filter(
 				memo->restricted, memo->name_count, memo->names};
 			status = memo->pre_filter_status;
 		}
-
-		if (take_answer(framework, cycle, plugin, status, &result, &progress)) {
-			return progress.outcome;
+		if (status.code == BT_STATUS_SKIP) {
+			bt_plugin_set_add(&cycle->skip_filter, plugin->index);
+			continue;
 		}
+		if (status.code == BT_STATUS_UNSCHEDULABLE) {
+			/* The later plugins still run: preemption needs their PreFilter data. */
+			pending = bt_runner_with_plugin(status, plugin);
+			continue;
+		}
+		if (!bt_status_is_success(&status)) {
+			if (status.code != BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE) {
+				status = bt_runner_wrap(cycle->arena, "running PreFilter plugin ",
+					plugin, ": ", &status);
+			}
+			return (struct bt_pre_filter_outcome){
+				.status = bt_runner_with_plugin(status, plugin)};
+		}
+		if (result.restricted) {
+			bt_plugin_set_add(&outcome.plugins_with_nodes, plugin->index);
+			/* Spec 02 section 2, Merge: keep the nodes that all plugins so far allow.
+			 */
+			outcome.result = outcome.result.restricted
+				? bt_pre_filter_result_intersect(
+					  &outcome.result, &result, cycle->arena)
+				: result;
+		}
+		if (!outcome.result.restricted || outcome.result.count != 0) {
+			continue;
+		}
+		/*
+		 * No node is left: report the plugins that narrowed the search (spec 02 section 5.1
+		 * step 4).
+		 */
+		struct bt_strbuf text = {0};
+		uint32_t members = 0;
+		uint32_t last = 0;
+
+		for (uint32_t k = 0; k < framework->instances.count; k++) {
+			if (bt_plugin_set_has(&outcome.plugins_with_nodes, k)) {
+				members++;
+				last = k;
+			}
+		}
+		if (members == 1) {
+			bt_strbuf_append_c(&text, "node(s) didn't satisfy plugin ");
+			bt_strbuf_append_str(&text, bt_framework_plugin_name(framework, last));
+		} else {
+			bt_framework_append_unsatisfied(
+				framework, &outcome.plugins_with_nodes, &text);
+			bt_strbuf_append_c(&text, " simultaneously");
+		}
+		outcome.status = bt_status_text(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE,
+			cycle->arena, bt_strbuf_str(&text));
+		bt_strbuf_finish(&text);
+		return outcome;
 	}
-	progress.outcome.status = progress.pending;
-	return progress.outcome;
+	outcome.status = pending;
+	return outcome;
 }
 
 struct bt_status bt_run_pre_filter_change_pod(struct bt_framework *framework,

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <inttypes.h>
+
 #include "base/wrap.h"
 #include "framework/runner.h"
 
@@ -120,8 +122,19 @@ static struct bt_status apply_weights(
 			int64_t score = column->scores[i];
 
 			if (BT_UNLIKELY(score < BT_SCORE_MIN || score > BT_SCORE_MAX)) {
-				return bt_runner_invalid_score(
-					arena, before, column->plugin, score);
+				struct bt_strbuf text = {0};
+
+				bt_strbuf_append_c(&text, before);
+				bt_strbuf_append_quoted(
+					&text, bt_str_from(column->plugin->ops->name));
+				bt_strbuf_printf(&text,
+					" returns an invalid score %" PRId64
+					", it should in the range of [%d, %d] after normalizing",
+					score, BT_SCORE_MIN, BT_SCORE_MAX);
+				struct bt_status status =
+					bt_status_error_text(arena, bt_strbuf_str(&text));
+				bt_strbuf_finish(&text);
+				return status;
 			}
 			column->scores[i] = score * column->weight;
 			table->totals[i] += column->scores[i];

@@ -167,11 +167,6 @@ static void observe_since(
 	bt_metric_observe(cell, bt_metrics_seconds(bt_metrics_now(metrics) - started_ns));
 }
 
-bool bt_profile_draw_sample(struct bt_profile_metrics *profile)
-{
-	return bt_prng_below(&profile->all->prng, BT_METRICS_SAMPLE) == 0;
-}
-
 int64_t bt_profile_count_point(struct bt_profile_metrics *profile, enum bt_timed_point point,
 	uint8_t status_code, int64_t started_ns, uint32_t count)
 {
@@ -251,16 +246,6 @@ void bt_profile_hint_taken(struct bt_profile_metrics *profile, bool hinted, int6
 			find_cell(&profile->hint_durations[hinted], profile,
 				BT_FAMILY_NODE_HINT_DURATION, hinted ? "hint" : "no_hint",
 				profile->name, NULL),
-			started_ns);
-	}
-}
-
-void bt_profile_results_stored(struct bt_profile_metrics *profile, int64_t started_ns)
-{
-	if (profile != NULL) {
-		observe_since(profile->all,
-			find_cell(&profile->store_duration, profile, BT_FAMILY_STORE_DURATION,
-				profile->name, NULL, NULL),
 			started_ns);
 	}
 }

@@ -84,7 +84,6 @@ struct bt_profile_metrics {
 	struct bt_metric_cell *batch_attempts[3];
 	struct bt_metric_cell *batch_flushes[BT_BATCH_REASONS_MAX];
 	struct bt_metric_cell *hint_durations[2]; /* without and with a hint */
-	struct bt_metric_cell *store_duration;
 };
 
 struct bt_scheduler_metrics {
@@ -151,8 +150,6 @@ static inline double bt_metrics_seconds(int64_t duration_ns)
 
 /* Functions for the metrics of one profile; profile NULL counts nothing. */
 
-/* Called only by the inline function below. */
-bool bt_profile_draw_sample(struct bt_profile_metrics *profile);
 /** Like bt_profile_point_ran, for `count` runs that each took this long. profile is not NULL. */
 int64_t bt_profile_count_point(struct bt_profile_metrics *profile, enum bt_timed_point point,
 	uint8_t status_code, int64_t started_ns, uint32_t count);
@@ -160,7 +157,7 @@ int64_t bt_profile_count_point(struct bt_profile_metrics *profile, enum bt_timed
 /** Whether the cycle is sampled, so that its plugins are timed. */
 static inline bool bt_profile_samples(struct bt_profile_metrics *profile)
 {
-	return profile != NULL && bt_profile_draw_sample(profile);
+	return profile != NULL && bt_prng_below(&profile->all->prng, BT_METRICS_SAMPLE) == 0;
 }
 
 /**
@@ -190,7 +187,6 @@ void bt_profile_batch_attempted(struct bt_profile_metrics *profile, uint32_t att
 /** flush: enum bt_batch_flush; counts nothing for BT_BATCH_FLUSH_NONE. */
 void bt_profile_batch_flushed(struct bt_profile_metrics *profile, uint32_t flush);
 void bt_profile_hint_taken(struct bt_profile_metrics *profile, bool hinted, int64_t started_ns);
-void bt_profile_results_stored(struct bt_profile_metrics *profile, int64_t started_ns);
 
 /*
  * Functions for the metrics of all profiles. Nothing is counted if metrics is NULL, or if the gate

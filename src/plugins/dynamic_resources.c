@@ -493,18 +493,6 @@ static bool score_is_constant(BT_UNUSED struct bt_plugin *plugin, BT_UNUSED cons
 	return true;
 }
 
-static bool is_at_point(const struct bt_plugin *plugin, enum bt_extension_point point)
-{
-	const struct bt_framework *framework = bt_plugin_handle(plugin)->framework;
-
-	for (uint32_t i = 0; framework != NULL && i < framework->points[point].entries.count; i++) {
-		if (framework->points[point].entries.items[i].plugin == plugin) {
-			return true;
-		}
-	}
-	return false;
-}
-
 /**
  * Scores by column are right only if PreFilter and Filter of the plugin are enabled. Without
  * PreFilter, Score fails because there is no cycle data; without Filter, there are no allocations
@@ -513,7 +501,10 @@ static bool is_at_point(const struct bt_plugin *plugin, enum bt_extension_point 
 static bool score_fits_column(struct bt_plugin *plugin, BT_UNUSED const void *data,
 	BT_UNUSED const struct bt_pod_info *pod)
 {
-	return is_at_point(plugin, BT_POINT_PRE_FILTER) && is_at_point(plugin, BT_POINT_FILTER);
+	const struct bt_framework *framework = bt_plugin_handle(plugin)->framework;
+
+	return framework != NULL && bt_framework_has_at(framework, BT_POINT_PRE_FILTER, plugin) &&
+		bt_framework_has_at(framework, BT_POINT_FILTER, plugin);
 }
 
 static struct bt_status sign(BT_UNUSED struct bt_plugin *plugin, const struct bt_pod_info *pod,

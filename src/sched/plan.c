@@ -22,17 +22,6 @@ static bool point_is_pure(const struct bt_framework *framework, enum bt_extensio
 	return true;
 }
 
-static bool is_at_point(const struct bt_framework *framework, enum bt_extension_point point,
-	const struct bt_plugin *plugin)
-{
-	for (uint32_t i = 0; i < framework->points[point].entries.count; i++) {
-		if (framework->points[point].entries.items[i].plugin == plugin) {
-			return true;
-		}
-	}
-	return false;
-}
-
 static void collect_filters(struct bt_plan *plan, const struct bt_pod_info *pod)
 {
 	const struct bt_framework *framework = plan->framework;
@@ -61,7 +50,7 @@ static void collect_filters(struct bt_plan *plan, const struct bt_pod_info *pod)
 			plan->reads |= shortcuts->filter_reads;
 		} else if (shortcuts->columns_per_cycle && shortcuts->filter_column != NULL &&
 			(plugin->ops->pre_filter == NULL ||
-				is_at_point(framework, BT_POINT_PRE_FILTER, plugin))) {
+				bt_framework_has_at(framework, BT_POINT_PRE_FILTER, plugin))) {
 			/* The column form runs in every cycle, after PreFilter made its data. */
 			bool needs_cells = shortcuts->filter_needs_cells;
 			filter->form = needs_cells ? BT_FILTER_CELLS : BT_FILTER_CYCLE_COLUMN;
@@ -117,7 +106,8 @@ static void collect_scores(
 		if (!has_column) {
 			if (shortcuts->columns_per_cycle && shortcuts->score_slots != NULL &&
 				(ops->pre_score == NULL ||
-					is_at_point(framework, BT_POINT_PRE_SCORE, plugin)) &&
+					bt_framework_has_at(
+						framework, BT_POINT_PRE_SCORE, plugin)) &&
 				(shortcuts->score_fits_column == NULL ||
 					shortcuts->score_fits_column(plugin, NULL, pod))) {
 				plan->cycle_scores[plan->cycle_score_count++] =

@@ -678,7 +678,10 @@ void bt_engine_schedule_in_snapshot(struct bt_engine *engine, struct bt_framewor
 		if (batch != NULL) {
 			int64_t started_ns = bt_profile_now(metrics);
 			bt_profile_batch_flushed(metrics, store(&run, batch));
-			bt_profile_results_stored(metrics, started_ns);
+			if (metrics != NULL) {
+				bt_metrics_observe_since(metrics->all, BT_FAMILY_STORE_DURATION,
+					metrics->name, started_ns);
+			}
 		}
 	}
 	/*

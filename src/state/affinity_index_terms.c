@@ -125,25 +125,6 @@ static uint32_t ref_key(struct bt_affinity_index *index, struct bt_str text)
 	return id;
 }
 
-static void unref_key(struct bt_affinity_index *index, uint32_t id)
-{
-	struct topology_key *key = &index->keys.items[id];
-
-	if (--key->term_count != 0) {
-		return;
-	}
-	bt_hash_table_remove(&index->keys, key->hash, id);
-	for (uint32_t i = 0; i < index->active_keys.count; i++) {
-		if (index->active_keys.items[i] == id) {
-			bt_vec_remove_swap(&index->active_keys, i);
-			break;
-		}
-	}
-	free_text(&key->text);
-	bt_free(key->domains);
-	*key = (struct topology_key){0};
-}
-
 static uint64_t hash_of_list(enum posting_kind kind, enum bt_affinity_group group,
 	struct bt_str key, struct bt_str value)
 {
@@ -240,7 +221,20 @@ void bt_affinity_index_drop_term(struct bt_affinity_index *index, uint32_t id)
 			free_list(list);
 		}
 	}
-	unref_key(index, indexed->key);
+	struct topology_key *key = &index->keys.items[indexed->key];
+
+	if (--key->term_count == 0) {
+		bt_hash_table_remove(&index->keys, key->hash, indexed->key);
+		for (uint32_t i = 0; i < index->active_keys.count; i++) {
+			if (index->active_keys.items[i] == indexed->key) {
+				bt_vec_remove_swap(&index->active_keys, i);
+				break;
+			}
+		}
+		free_text(&key->text);
+		bt_free(key->domains);
+		*key = (struct topology_key){0};
+	}
 	index->terms.items[id] = NULL;
 	destroy_term(indexed);
 }

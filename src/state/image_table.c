@@ -17,23 +17,19 @@ void bt_image_table_finish(struct bt_image_table *table, struct bt_symbol_table 
 	bt_hash_table_finish(&table->images);
 }
 
-static uint32_t find_symbol(const struct bt_image_table *table, bt_sym name)
-{
-	uint64_t hash = bt_sym_hash(name);
-
-	BT_MAP_EACH (&table->images.map, hash, index) {
-		if (bt_sym_equal(table->images.items[index].name, name)) {
-			return index;
-		}
-	}
-	return UINT32_MAX;
-}
-
 uint32_t bt_state_find_image(const struct bt_state *state, struct bt_str name)
 {
 	bt_sym symbol = bt_symbol_find(&state->symbols, name);
 
-	return bt_sym_is_none(symbol) ? BT_IMAGE_NONE : find_symbol(&state->images, symbol);
+	if (bt_sym_is_none(symbol)) {
+		return BT_IMAGE_NONE;
+	}
+	BT_MAP_EACH (&state->images.images.map, bt_sym_hash(symbol), index) {
+		if (bt_sym_equal(state->images.images.items[index].name, symbol)) {
+			return index;
+		}
+	}
+	return BT_IMAGE_NONE;
 }
 
 /*
