@@ -17,6 +17,12 @@ static inline const struct bt_handle *bt_plugin_handle(const struct bt_plugin *p
 	return ((const struct bt_plain_plugin *)(const void *)plugin)->handle;
 }
 
+/** Returns the plugin's instance, which begins with a bt_plain_plugin. */
+static inline void *bt_plugin_instance(const struct bt_plugin *plugin)
+{
+	return (void *)(uintptr_t)plugin;
+}
+
 static inline bool bt_plugin_gate(const struct bt_plugin *plugin, enum bt_gate gate)
 {
 	return bt_gate_enabled(bt_plugin_handle(plugin)->gates, gate);

@@ -16,11 +16,6 @@ struct default_preemption {
 	struct bt_evaluator evaluator;
 };
 
-static struct default_preemption *instance_of(struct bt_plugin *plugin)
-{
-	return (struct default_preemption *)(void *)plugin;
-}
-
 static const struct bt_pod_group *find_group(
 	const struct bt_handle *handle, const struct bt_pod_info *pod)
 {
@@ -32,7 +27,7 @@ static const struct bt_pod_group *find_group(
 static struct bt_status pre_enqueue(
 	struct bt_plugin *plugin, const struct bt_pod_info *pod, BT_UNUSED struct bt_arena *arena)
 {
-	const struct default_preemption *self = instance_of(plugin);
+	const struct default_preemption *self = bt_plugin_instance(plugin);
 	const struct bt_handle *handle = self->base.handle;
 
 	if (!bt_gate_enabled(handle->gates, BT_GATE_SCHEDULER_ASYNC_PREEMPTION)) {
@@ -62,7 +57,9 @@ static struct bt_status pre_enqueue(
  */
 static bool pre_enqueue_passes(struct bt_plugin *plugin, BT_UNUSED const struct bt_shape *shape)
 {
-	return instance_of(plugin)->evaluator.executor.tasks.count == 0;
+	const struct default_preemption *instance = bt_plugin_instance(plugin);
+
+	return instance->evaluator.executor.tasks.count == 0;
 }
 
 /**
@@ -95,7 +92,7 @@ static struct bt_status check_group(const struct bt_handle *handle, const struct
 
 static bool post_filter_changes_nothing(struct bt_plugin *plugin, const struct bt_pod_info *pod)
 {
-	struct bt_status status = check_group(instance_of(plugin)->base.handle, pod);
+	struct bt_status status = check_group(bt_plugin_handle(plugin), pod);
 
 	return !bt_status_is_success(&status);
 }
@@ -104,7 +101,7 @@ static struct bt_status post_filter(struct bt_plugin *plugin, struct bt_cycle_st
 	const struct bt_pod_info *pod, const struct bt_node_statuses *statuses,
 	struct bt_post_filter_result *out_result)
 {
-	struct default_preemption *self = instance_of(plugin);
+	struct default_preemption *self = bt_plugin_instance(plugin);
 	struct bt_status status = check_group(self->base.handle, pod);
 
 	self->evaluator.attempt_count++;
@@ -132,8 +129,10 @@ static struct bt_status pod_group_post_filter(struct bt_plugin *plugin, struct b
 	const struct bt_pod_group *group, const struct bt_pod_info *const *pods, uint32_t pod_count,
 	const struct bt_pod_group_trial *trial)
 {
+	struct default_preemption *instance = bt_plugin_instance(plugin);
+
 	return bt_evaluator_preempt_for_group(
-		&instance_of(plugin)->evaluator, arena, group, pods, pod_count, trial);
+		&instance->evaluator, arena, group, pods, pod_count, trial);
 }
 
 static struct bt_plugin *find_instance(const struct bt_framework *framework)
@@ -146,9 +145,9 @@ static struct bt_plugin *find_instance(const struct bt_framework *framework)
 
 struct bt_evaluator *bt_default_preemption_evaluator(const struct bt_framework *framework)
 {
-	struct bt_plugin *plugin = find_instance(framework);
+	struct default_preemption *instance = bt_plugin_instance(find_instance(framework));
 
-	return plugin != NULL ? &instance_of(plugin)->evaluator : NULL;
+	return instance != NULL ? &instance->evaluator : NULL;
 }
 
 const struct bt_preemption_decision *bt_default_preemption_decision(
@@ -177,7 +176,7 @@ static int events_to_register(struct bt_plugin *plugin,
 	BT_UNUSED struct berth_error *err)
 {
 	bool asynchronous = bt_gate_enabled(
-		instance_of(plugin)->base.handle->gates, BT_GATE_SCHEDULER_ASYNC_PREEMPTION);
+		bt_plugin_handle(plugin)->gates, BT_GATE_SCHEDULER_ASYNC_PREEMPTION);
 
 	*out_events = events;
 	*out_count = asynchronous ? BT_ARRAY_LENGTH(events) : 0;
@@ -196,7 +195,9 @@ static int init(struct bt_plugin *plugin, const struct bt_plugin_args *args,
 
 static void destroy(struct bt_plugin *plugin)
 {
-	bt_evaluator_finish(&instance_of(plugin)->evaluator);
+	struct default_preemption *instance = bt_plugin_instance(plugin);
+
+	bt_evaluator_finish(&instance->evaluator);
 	bt_free(plugin);
 }
 

@@ -22,11 +22,6 @@ struct affinity_plugin {
 	bool ignores_preferred_terms_of_existing_pods;
 };
 
-static struct affinity_plugin *instance_of(const struct bt_plugin *plugin)
-{
-	return (struct affinity_plugin *)(uintptr_t)plugin;
-}
-
 /** Details of Filter: the reason why a node is rejected. The detail of a node that passes is 0. */
 enum {
 	DETAIL_AFFINITY = 1,
@@ -464,7 +459,7 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 	const struct bt_pod_info *pod, BT_UNUSED struct bt_pre_filter_result *out_result)
 {
 	const struct bt_affinity_terms *terms = pod->shape->affinity_terms;
-	struct bt_state *state = instance_of(plugin)->base.handle->state;
+	struct bt_state *state = bt_plugin_handle(plugin)->state;
 
 	if (terms != NULL && terms->errors.length != 0) {
 		return bt_status_printf(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, cycle->arena,
@@ -554,7 +549,7 @@ static struct bt_status change_pod(struct bt_plugin *plugin, struct bt_cycle_sta
 
 	if (data != NULL) {
 		const struct counting counting = {
-			.state = instance_of(plugin)->base.handle->state,
+			.state = bt_plugin_handle(plugin)->state,
 			.arena = cycle->arena,
 			.pod = pod,
 			.namespace_labels = data->namespace_labels,
@@ -647,17 +642,19 @@ struct score_data {
 /** Whether the arguments exclude the pod from scoring, whatever terms other pods have. */
 static bool never_scores(const struct bt_plugin *plugin, const struct bt_pod_info *pod)
 {
+	const struct affinity_plugin *instance = bt_plugin_instance(plugin);
 	const struct bt_affinity_terms *terms = pod->shape->affinity_terms;
 
-	return instance_of(plugin)->ignores_preferred_terms_of_existing_pods &&
+	return instance->ignores_preferred_terms_of_existing_pods &&
 		(terms == NULL || !terms->has_preferred);
 }
 
 static struct score_data *create_score_data(
 	struct bt_plugin *plugin, const struct bt_cycle_state *cycle, const struct bt_pod_info *pod)
 {
+	const struct affinity_plugin *instance = bt_plugin_instance(plugin);
 	const struct bt_affinity_terms *terms = pod->shape->affinity_terms;
-	struct bt_state *state = instance_of(plugin)->base.handle->state;
+	struct bt_state *state = bt_plugin_handle(plugin)->state;
 	struct score_data *data = BT_ARENA_NEW(cycle->arena, struct score_data);
 	struct bt_affinity_tables *weights = &data->weights;
 	struct counting counting = {
@@ -666,7 +663,7 @@ static struct score_data *create_score_data(
 		.pod = pod,
 		.namespace_labels = find_namespace_labels(state, pod->namespace_),
 		.existing = weights,
-		.fixed = {[BT_AFFINITY_REQUIRED] = instance_of(plugin)->hard_weight},
+		.fixed = {[BT_AFFINITY_REQUIRED] = instance->hard_weight},
 		.factors = {[BT_AFFINITY_PREFERRED] = 1, [BT_ANTI_AFFINITY_PREFERRED] = -1},
 	};
 
@@ -765,7 +762,7 @@ static bool pre_score_skips(
 	/* Skip if no term of the pod or of another pod can count. */
 	if (never_scores(plugin, pod) ||
 		((terms == NULL || !terms->has_preferred) &&
-			instance_of(plugin)->base.handle->state->snapshot.affinity_count == 0)) {
+			bt_plugin_handle(plugin)->state->snapshot.affinity_count == 0)) {
 		return true;
 	}
 	const struct score_data *data = prepare_score(plugin, cycle, pod);
@@ -1186,7 +1183,7 @@ static void hint_wants(
 {
 	static const enum bt_affinity_group groups[] = {
 		BT_AFFINITY_REQUIRED, BT_ANTI_AFFINITY_REQUIRED};
-	const struct bt_symbol_table *symbols = &instance_of(plugin)->base.handle->state->symbols;
+	const struct bt_symbol_table *symbols = &bt_plugin_handle(plugin)->state->symbols;
 	const struct bt_affinity_terms *terms = shape->affinity_terms;
 
 	if (terms != NULL && terms->errors.length != 0) {
@@ -1234,12 +1231,13 @@ static bool hint_offers(BT_UNUSED struct bt_plugin *plugin, const struct bt_clus
 static struct bt_status sign(
 	struct bt_plugin *plugin, const struct bt_pod_info *pod, struct bt_sign_fragments *out)
 {
+	const struct affinity_plugin *instance = bt_plugin_instance(plugin);
 	struct bt_strbuf value = {0};
 
 	if (pod->shape->has_affinity) {
 		return bt_status_reason(BT_STATUS_UNSCHEDULABLE, BT_REASON_SIGN_INTER_POD_AFFINITY);
 	}
-	if (instance_of(plugin)->ignores_preferred_terms_of_existing_pods) {
+	if (instance->ignores_preferred_terms_of_existing_pods) {
 		return BT_STATUS_OK;
 	}
 	for (uint32_t i = 0; i < pod->labels->count; i++) {

@@ -18,11 +18,6 @@ struct node_label_plugin {
 	bt_str_list absent_preference;
 };
 
-static const struct node_label_plugin *node_label_of(const struct bt_plugin *plugin)
-{
-	return (const struct node_label_plugin *)(const void *)plugin;
-}
-
 static uint32_t count_keys(const struct bt_str_map *labels, const bt_str_list *keys, bool present)
 {
 	uint32_t count = 0;
@@ -38,7 +33,7 @@ static uint32_t count_keys(const struct bt_str_map *labels, const bt_str_list *k
 static struct bt_status filter(struct bt_plugin *plugin, BT_UNUSED struct bt_cycle_state *cycle,
 	BT_UNUSED const struct bt_pod_info *pod, const struct bt_node_info *node)
 {
-	const struct node_label_plugin *args = node_label_of(plugin);
+	const struct node_label_plugin *args = bt_plugin_instance(plugin);
 	const struct bt_str_map *labels = bt_node_info_labels(node);
 
 	if (count_keys(labels, &args->present, true) != args->present.count ||
@@ -53,7 +48,7 @@ static struct bt_status score(struct bt_plugin *plugin, BT_UNUSED struct bt_cycl
 	BT_UNUSED const struct bt_pod_info *pod, const struct bt_node_info *node,
 	int64_t *out_score)
 {
-	const struct node_label_plugin *args = node_label_of(plugin);
+	const struct node_label_plugin *args = bt_plugin_instance(plugin);
 	const struct bt_str_map *labels = bt_node_info_labels(node);
 	int64_t wanted = (int64_t)args->present_preference.count + args->absent_preference.count;
 	int64_t met = (int64_t)count_keys(labels, &args->present_preference, true) +

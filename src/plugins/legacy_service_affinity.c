@@ -20,11 +20,6 @@ struct service_affinity_plugin {
 	bt_str_list anti_affinity_labels;
 };
 
-static const struct service_affinity_plugin *service_affinity_of(const struct bt_plugin *plugin)
-{
-	return (const struct service_affinity_plugin *)(const void *)plugin;
-}
-
 /**
  * Returns the first service whose selector matches the pod's labels, or NULL. Spec 05 section 3.11.
  */
@@ -77,7 +72,9 @@ static bool is_matching(const struct bt_pod_info *pod_to_schedule, const struct 
 static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, BT_UNUSED struct bt_pre_filter_result *out_result)
 {
-	if (service_affinity_of(plugin)->affinity_labels.count == 0) {
+	const struct service_affinity_plugin *instance = bt_plugin_instance(plugin);
+
+	if (instance->affinity_labels.count == 0) {
 		return bt_status_code_only(BT_STATUS_SKIP);
 	}
 	struct pre_filter_data *data = BT_ARENA_NEW(cycle->arena, struct pre_filter_data);
@@ -171,7 +168,8 @@ static const struct matching_pod *reference_pod(
 static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, const struct bt_node_info *node)
 {
-	const bt_str_list *keys = &service_affinity_of(plugin)->affinity_labels;
+	const struct service_affinity_plugin *instance = bt_plugin_instance(plugin);
+	const bt_str_list *keys = &instance->affinity_labels;
 	const struct bt_str_map *selector = &bt_plugin_pod_spec(pod)->node_selector;
 	const struct pre_filter_data *data = cycle->pre_filter_data[plugin->index];
 	const struct bt_str_map *reference_labels = NULL;
@@ -255,7 +253,8 @@ static struct bt_status normalize_score(struct bt_plugin *plugin, struct bt_cycl
 	BT_UNUSED const struct bt_pod_info *pod, const uint32_t *slots, int64_t *scores,
 	uint32_t count)
 {
-	const bt_str_list *keys = &service_affinity_of(plugin)->anti_affinity_labels;
+	const struct service_affinity_plugin *instance = bt_plugin_instance(plugin);
+	const bt_str_list *keys = &instance->anti_affinity_labels;
 	const struct bt_node_table *nodes = &bt_plugin_handle(plugin)->state->nodes;
 	struct bt_indexed_str *scratch =
 		BT_ARENA_NEW_ARRAY(cycle->arena, struct bt_indexed_str, count);

@@ -75,11 +75,6 @@ static const struct driver *driver_of(const struct volume_count_plugin *plugin)
 	return plugin->base.base.ops->context;
 }
 
-static struct volume_count_plugin *volume_count_of(struct bt_plugin *plugin)
-{
-	return (struct volume_count_plugin *)(void *)plugin;
-}
-
 /** Add the ids of a pod's volumes. Returns false if a claim has no name. */
 static bool add_pod(const struct volume_count_plugin *plugin, const struct bt_pod_info *pod,
 	struct bt_volume_set *ids)
@@ -174,10 +169,11 @@ static struct bt_status no_claim_name(struct bt_arena *arena)
 static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, BT_UNUSED struct bt_pre_filter_result *out_result)
 {
-	struct bt_volume_set *ids = &volume_count_of(plugin)->ids;
+	struct volume_count_plugin *instance = bt_plugin_instance(plugin);
+	struct bt_volume_set *ids = &instance->ids;
 
 	bt_volume_set_reset(ids);
-	if (!add_pod(volume_count_of(plugin), pod, ids)) {
+	if (!add_pod(bt_plugin_instance(plugin), pod, ids)) {
 		return no_claim_name(cycle->arena);
 	}
 	if (ids->items.count == 0) {
@@ -195,7 +191,7 @@ static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_sta
 static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	BT_UNUSED const struct bt_pod_info *pod, const struct bt_node_info *node)
 {
-	struct volume_count_plugin *volume_count = volume_count_of(plugin);
+	struct volume_count_plugin *volume_count = bt_plugin_instance(plugin);
 	const struct pre_filter_data *data = cycle->pre_filter_data[plugin->index];
 	struct bt_volume_set *existing = &volume_count->ids;
 	uint32_t pod_count = bt_node_info_pod_count(node);
@@ -228,7 +224,9 @@ static const struct bt_event_registration events[] = {
 
 static void destroy(struct bt_plugin *plugin)
 {
-	bt_volume_set_finish(&volume_count_of(plugin)->ids);
+	struct volume_count_plugin *instance = bt_plugin_instance(plugin);
+
+	bt_volume_set_finish(&instance->ids);
 	bt_free(plugin);
 }
 

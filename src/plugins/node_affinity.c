@@ -287,11 +287,6 @@ struct node_affinity_plugin {
 	struct bt_preferred_terms added_preferred;
 };
 
-static const struct node_affinity_plugin *instance_of(const struct bt_plugin *plugin)
-{
-	return (const struct node_affinity_plugin *)(const void *)plugin;
-}
-
 static const struct bt_node_affinity *pod_node_affinity(const struct bt_pod_spec *spec)
 {
 	return spec->affinity != NULL ? spec->affinity->node_affinity : NULL;
@@ -300,14 +295,14 @@ static const struct bt_node_affinity *pod_node_affinity(const struct bt_pod_spec
 static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, struct bt_pre_filter_result *out_result)
 {
+	const struct node_affinity_plugin *instance = bt_plugin_instance(plugin);
 	const struct bt_pod_spec *spec = bt_plugin_pod_spec(pod);
 	const struct bt_node_affinity *affinity = pod_node_affinity(spec);
 	const struct bt_node_selector *required = affinity != NULL ? affinity->required : NULL;
 	struct bt_required_node_affinity *data;
 	struct bt_name_set names;
 
-	if (required == NULL && !instance_of(plugin)->has_added_required &&
-		!spec->node_selector.present) {
+	if (required == NULL && !instance->has_added_required && !spec->node_selector.present) {
 		return bt_status_code_only(BT_STATUS_SKIP);
 	}
 	data = BT_ARENA_NEW(cycle->arena, struct bt_required_node_affinity);
@@ -356,7 +351,7 @@ static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *
 		data = &parsed_now;
 	}
 	uint32_t detail =
-		detail_of_node(instance_of(plugin), data, &node->state->nodes, node->slot);
+		detail_of_node(bt_plugin_instance(plugin), data, &node->state->nodes, node->slot);
 	return detail != 0 ? bt_plugin_rejection(plugin, detail) : BT_STATUS_OK;
 }
 
@@ -364,7 +359,7 @@ static bool filter_column(struct bt_plugin *plugin, const void *data,
 	BT_UNUSED const struct bt_pod_info *pod, const struct bt_state *state,
 	struct bt_slot_range range, uint32_t *detail)
 {
-	const struct node_affinity_plugin *instance = instance_of(plugin);
+	const struct node_affinity_plugin *instance = bt_plugin_instance(plugin);
 	const struct bt_required_node_affinity *parsed = data;
 	uint8_t *matches;
 
@@ -424,10 +419,10 @@ static struct bt_status pre_score(struct bt_plugin *plugin, struct bt_cycle_stat
 	const struct bt_pod_info *pod, BT_UNUSED const uint32_t *slots,
 	BT_UNUSED uint32_t slot_count)
 {
+	const struct node_affinity_plugin *instance = bt_plugin_instance(plugin);
 	const struct bt_node_affinity *affinity = pod_node_affinity(bt_plugin_pod_spec(pod));
 
-	if ((affinity == NULL || !affinity->preferred.present) &&
-		!instance_of(plugin)->has_added_preferred) {
+	if ((affinity == NULL || !affinity->preferred.present) && !instance->has_added_preferred) {
 		return bt_status_code_only(BT_STATUS_SKIP);
 	}
 	struct bt_preferred_terms *data = BT_ARENA_NEW(cycle->arena, struct bt_preferred_terms);
@@ -441,6 +436,7 @@ static struct bt_status pre_score(struct bt_plugin *plugin, struct bt_cycle_stat
 static struct bt_status score(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, const struct bt_node_info *node, int64_t *out_score)
 {
+	const struct node_affinity_plugin *instance = bt_plugin_instance(plugin);
 	const struct bt_preferred_terms *data = cycle->pre_score_data[plugin->index];
 	struct bt_str node_name = bt_node_info_name(node);
 	const struct bt_str_map *labels = bt_node_info_labels(node);
@@ -454,9 +450,9 @@ static struct bt_status score(struct bt_plugin *plugin, struct bt_cycle_state *c
 		}
 		data = &parsed_now;
 	}
-	*out_score = bt_wrap_add(
-		bt_preferred_terms_score(&instance_of(plugin)->added_preferred, node_name, labels),
-		bt_preferred_terms_score(data, node_name, labels));
+	*out_score =
+		bt_wrap_add(bt_preferred_terms_score(&instance->added_preferred, node_name, labels),
+			bt_preferred_terms_score(data, node_name, labels));
 	return BT_STATUS_OK;
 }
 
@@ -478,18 +474,18 @@ static bool add_weights(const struct bt_preferred_terms *terms, int64_t *sum)
 static bool score_fits_column(
 	struct bt_plugin *plugin, const void *data, BT_UNUSED const struct bt_pod_info *pod)
 {
+	const struct node_affinity_plugin *instance = bt_plugin_instance(plugin);
 	const struct bt_preferred_terms *parsed = data;
 	int64_t sum = 0;
 
-	return add_weights(&instance_of(plugin)->added_preferred, &sum) &&
-		add_weights(parsed, &sum);
+	return add_weights(&instance->added_preferred, &sum) && add_weights(parsed, &sum);
 }
 
 static bool score_column(struct bt_plugin *plugin, const void *data,
 	BT_UNUSED const struct bt_pod_info *pod, const struct bt_state *state,
 	struct bt_slot_range range, int32_t *scores)
 {
-	const struct node_affinity_plugin *instance = instance_of(plugin);
+	const struct node_affinity_plugin *instance = bt_plugin_instance(plugin);
 	const struct bt_preferred_terms *parsed = data;
 
 	if (range.slots != NULL) {
@@ -523,7 +519,7 @@ static struct bt_status sign(BT_UNUSED struct bt_plugin *plugin, const struct bt
  */
 static bool after_node_change(const struct bt_hint_call *call)
 {
-	const struct node_affinity_plugin *instance = instance_of(call->plugin);
+	const struct node_affinity_plugin *instance = bt_plugin_instance(call->plugin);
 	const struct bt_node *nodes[] = {call->new_object, call->old_object};
 	struct bt_arena arena = {0};
 	bool hint = true;
@@ -570,7 +566,7 @@ static const struct bt_event_registration events[] = {
 static void hint_wants(
 	struct bt_plugin *plugin, const struct bt_shape *shape, struct bt_hint_wants *wants)
 {
-	const struct bt_symbol_table *symbols = &instance_of(plugin)->base.handle->state->symbols;
+	const struct bt_symbol_table *symbols = &bt_plugin_handle(plugin)->state->symbols;
 	struct bt_arena arena = {0};
 	struct bt_required_node_affinity required =
 		bt_required_node_affinity_parse(&bt_shape_pod(shape)->spec, &arena);

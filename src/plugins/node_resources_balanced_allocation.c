@@ -27,11 +27,6 @@ struct balanced_plugin {
 	uint64_t log_sequence;
 };
 
-static struct balanced_plugin *instance_of(struct bt_plugin *plugin)
-{
-	return (struct balanced_plugin *)(void *)plugin;
-}
-
 static int64_t *scoring_requests(const struct balanced_plugin *instance,
 	const struct bt_pod_info *pod, struct bt_arena *arena)
 {
@@ -60,7 +55,7 @@ static struct bt_status pre_score(struct bt_plugin *plugin, struct bt_cycle_stat
 	const struct bt_pod_info *pod, BT_UNUSED const uint32_t *slots,
 	BT_UNUSED uint32_t slot_count)
 {
-	const struct balanced_plugin *instance = instance_of(plugin);
+	const struct balanced_plugin *instance = bt_plugin_instance(plugin);
 	int64_t *requests = scoring_requests(instance, pod, cycle->arena);
 
 	if (all_zero(requests, instance->resources.count)) {
@@ -145,7 +140,7 @@ static int64_t score_of_node(const struct bt_scored_resources *resources, const 
 static struct bt_status score(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, const struct bt_node_info *node, int64_t *out_score)
 {
-	const struct balanced_plugin *instance = instance_of(plugin);
+	const struct balanced_plugin *instance = bt_plugin_instance(plugin);
 	const int64_t *requests = cycle->pre_score_data[plugin->index];
 
 	if (requests == NULL) {
@@ -164,7 +159,7 @@ static struct bt_status score(struct bt_plugin *plugin, struct bt_cycle_state *c
 static bool score_fits_column(
 	struct bt_plugin *plugin, const void *data, BT_UNUSED const struct bt_pod_info *pod)
 {
-	const struct balanced_plugin *instance = instance_of(plugin);
+	const struct balanced_plugin *instance = bt_plugin_instance(plugin);
 	const int64_t *requests = data;
 
 	return !bt_scored_resources_need_devices(&instance->resources, requests) &&
@@ -189,7 +184,7 @@ static bool keeps_balances(const struct balanced_plugin *instance)
 
 static void prepare_columns(struct bt_plugin *plugin, const struct bt_state *state)
 {
-	struct balanced_plugin *instance = instance_of(plugin);
+	struct balanced_plugin *instance = bt_plugin_instance(plugin);
 	const struct bt_change_log *log = &state->log;
 	uint32_t slot_count = state->nodes.slot_count;
 	struct bt_resource_column columns[BT_RESOURCE_COLUMNS_MAX];
@@ -230,7 +225,7 @@ static bool score_column(struct bt_plugin *plugin, const void *data,
 	BT_UNUSED const struct bt_pod_info *pod, const struct bt_state *state,
 	struct bt_slot_range range, int32_t *scores)
 {
-	const struct balanced_plugin *instance = instance_of(plugin);
+	const struct balanced_plugin *instance = bt_plugin_instance(plugin);
 	const struct bt_scored_resources *resources = &instance->resources;
 	const int64_t *requests = data;
 	struct bt_resource_column columns[BT_RESOURCE_COLUMNS_MAX];
@@ -255,8 +250,10 @@ static bool score_column(struct bt_plugin *plugin, const void *data,
 
 static void destroy(struct bt_plugin *plugin)
 {
-	bt_free(instance_of(plugin)->resources.items);
-	bt_free(instance_of(plugin)->balances);
+	const struct balanced_plugin *instance = bt_plugin_instance(plugin);
+
+	bt_free(instance->resources.items);
+	bt_free(instance->balances);
 	bt_free(plugin);
 }
 

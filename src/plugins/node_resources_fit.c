@@ -139,15 +139,10 @@ struct fit_pre_filter_data {
 	uint32_t scalar_count;
 };
 
-static struct fit_plugin *instance_of(struct bt_plugin *plugin)
-{
-	return (struct fit_plugin *)(void *)plugin;
-}
-
 static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, BT_UNUSED struct bt_pre_filter_result *out_result)
 {
-	struct fit_plugin *instance = instance_of(plugin);
+	struct fit_plugin *instance = bt_plugin_instance(plugin);
 	struct bt_resource request =
 		bt_pod_fit_request(bt_shape_pod(pod->shape), &instance->gates, cycle->arena);
 	struct fit_pre_filter_data *data = BT_ARENA_NEW(cycle->arena, struct fit_pre_filter_data);
@@ -287,7 +282,7 @@ static void set_floors(
 
 static void prepare_columns(struct bt_plugin *plugin, const struct bt_state *state)
 {
-	struct fit_plugin *instance = instance_of(plugin);
+	struct fit_plugin *instance = bt_plugin_instance(plugin);
 	const struct bt_node_table *nodes = &state->nodes;
 	const struct bt_change_log *log = &state->log;
 	uint32_t block_count = (nodes->slot_count + FLOOR_SLOTS - 1) / FLOOR_SLOTS;
@@ -381,7 +376,7 @@ static bool filter_column(struct bt_plugin *plugin, const void *data,
 	BT_UNUSED const struct bt_pod_info *pod, const struct bt_state *state,
 	struct bt_slot_range range, uint32_t *detail)
 {
-	const struct fit_plugin *instance = instance_of(plugin);
+	const struct fit_plugin *instance = bt_plugin_instance(plugin);
 	uint32_t end = range.first + range.count;
 	bool any = false;
 
@@ -527,14 +522,14 @@ static struct bt_status pre_score(struct bt_plugin *plugin, struct bt_cycle_stat
 	BT_UNUSED uint32_t slot_count)
 {
 	cycle->pre_score_data[plugin->index] =
-		scoring_requests(instance_of(plugin), pod, cycle->arena);
+		scoring_requests(bt_plugin_instance(plugin), pod, cycle->arena);
 	return BT_STATUS_OK;
 }
 
 static struct bt_status score(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, const struct bt_node_info *node, int64_t *out_score)
 {
-	const struct fit_plugin *instance = instance_of(plugin);
+	const struct fit_plugin *instance = bt_plugin_instance(plugin);
 	const int64_t *requests = cycle->pre_score_data[plugin->index];
 
 	if (instance->scorer.resources.count == 0) {
@@ -552,7 +547,7 @@ static struct bt_status score(struct bt_plugin *plugin, struct bt_cycle_state *c
 static bool score_fits_column(
 	struct bt_plugin *plugin, const void *data, BT_UNUSED const struct bt_pod_info *pod)
 {
-	const struct fit_plugin *instance = instance_of(plugin);
+	const struct fit_plugin *instance = bt_plugin_instance(plugin);
 	const int64_t *requests = data;
 
 	return instance->scorer.resources.count != 0 &&
@@ -565,7 +560,7 @@ static bool score_column(struct bt_plugin *plugin, const void *data,
 	BT_UNUSED const struct bt_pod_info *pod, const struct bt_state *state,
 	struct bt_slot_range range, int32_t *scores)
 {
-	const struct fit_plugin *instance = instance_of(plugin);
+	const struct fit_plugin *instance = bt_plugin_instance(plugin);
 	const int64_t *requests = data;
 	struct bt_resource_column columns[BT_RESOURCE_COLUMNS_MAX];
 	uint32_t count;
@@ -589,7 +584,7 @@ static struct bt_status score_placement(struct bt_plugin *plugin, struct bt_aren
 	const struct bt_placement *placement, const struct bt_pod_info *const *pods,
 	uint32_t pod_count, int64_t *out_score)
 {
-	const struct fit_plugin *instance = instance_of(plugin);
+	const struct fit_plugin *instance = bt_plugin_instance(plugin);
 	const struct bt_scored_resources *resources = &instance->scorer.resources;
 	int64_t *sums = BT_ARENA_NEW_ARRAY(arena, int64_t, resources->count);
 	const int64_t *requests = NULL;
@@ -784,7 +779,8 @@ static bool names_resource(const struct bt_resource_gates *gates, const struct b
 static bool after_pod_change(const struct bt_hint_call *call)
 {
 	/* Handles Pod/Delete (new_pod NULL) and Pod/UpdatePodScaleDown. */
-	const struct bt_resource_gates *gates = &instance_of(call->plugin)->gates;
+	const struct fit_plugin *instance = bt_plugin_instance(call->plugin);
+	const struct bt_resource_gates *gates = &instance->gates;
 	const struct bt_pod *old_pod = call->old_object;
 	const struct bt_pod *new_pod = call->new_object;
 	struct bt_arena arena = {0};
@@ -813,8 +809,9 @@ static bool after_pod_change(const struct bt_hint_call *call)
 static bool after_node_change(const struct bt_hint_call *call)
 {
 	/* Handles Node/Add (old_node NULL) and Node/UpdateNodeAllocatable. */
-	const struct bt_handle *handle = instance_of(call->plugin)->base.handle;
-	const struct bt_resource_gates *gates = &instance_of(call->plugin)->gates;
+	const struct fit_plugin *instance = bt_plugin_instance(call->plugin);
+	const struct bt_handle *handle = bt_plugin_handle(call->plugin);
+	const struct bt_resource_gates *gates = &instance->gates;
 	const struct bt_node *old_node = call->old_object;
 	const struct bt_node *new_node = call->new_object;
 	struct bt_arena arena = {0};
@@ -839,7 +836,8 @@ static void hint_needs(
 	 * Get the requests of cpu and memory. No pod of the shape fits on a node with less, even if
 	 * the node is empty.
 	 */
-	const struct bt_resource_gates *gates = &instance_of(plugin)->gates;
+	const struct fit_plugin *instance = bt_plugin_instance(plugin);
+	const struct bt_resource_gates *gates = &instance->gates;
 	struct bt_arena arena = {0};
 	struct bt_resource request = bt_pod_fit_request(bt_shape_pod(shape), gates, &arena);
 
@@ -872,7 +870,8 @@ static bool hint_limits(BT_UNUSED struct bt_plugin *plugin, const struct bt_clus
 static bool after_class_change(const struct bt_hint_call *call)
 {
 	/* Spec 04 (hints) section 6.7: old_class is NULL for an added class. */
-	const struct bt_resource_gates *gates = &instance_of(call->plugin)->gates;
+	const struct fit_plugin *instance = bt_plugin_instance(call->plugin);
+	const struct bt_resource_gates *gates = &instance->gates;
 	const struct bt_device_class *old_class = call->old_object;
 	const struct bt_device_class *new_class = call->new_object;
 	struct bt_str resource = new_class->spec.extended_resource_name;
@@ -913,7 +912,7 @@ static int events_to_register(struct bt_plugin *plugin,
 
 static void destroy(struct bt_plugin *plugin)
 {
-	struct fit_plugin *instance = instance_of(plugin);
+	struct fit_plugin *instance = bt_plugin_instance(plugin);
 
 	bt_free(instance->scorer.resources.items);
 	bt_free(instance->scorer.shape);

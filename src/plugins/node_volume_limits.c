@@ -27,11 +27,6 @@ struct limits_plugin {
 	struct bt_map attachment_map;
 };
 
-static struct limits_plugin *instance_of(const struct bt_plugin *plugin)
-{
-	return (struct limits_plugin *)(uintptr_t)plugin;
-}
-
 /** Returns the number of the driver's volumes that are not marked as removed. */
 static int64_t set_count(const struct bt_volume_set *set, struct bt_str driver)
 {
@@ -301,7 +296,7 @@ static bool has_limits(const struct bt_csi_node *csi_node)
 static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, const struct bt_node_info *node)
 {
-	struct limits_plugin *instance = instance_of(plugin);
+	struct limits_plugin *instance = bt_plugin_instance(plugin);
 
 	if (bt_plugin_pod_spec(pod)->volumes.count == 0) {
 		return BT_STATUS_OK;
@@ -463,7 +458,7 @@ static enum bt_hint_scope hint_scope_of(BT_UNUSED struct bt_plugin *plugin,
 
 static void destroy(struct bt_plugin *plugin)
 {
-	struct limits_plugin *instance = instance_of(plugin);
+	struct limits_plugin *instance = bt_plugin_instance(plugin);
 
 	bt_arena_finish(&instance->arena);
 	bt_volume_set_finish(&instance->wanted);

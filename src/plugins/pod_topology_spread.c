@@ -50,11 +50,6 @@ struct spread_plugin {
 	struct kept_selectors selectors;
 };
 
-static struct spread_plugin *instance_of(const struct bt_plugin *plugin)
-{
-	return (struct spread_plugin *)(uintptr_t)plugin;
-}
-
 struct requirements {
 	BT_VEC(struct bt_requirement) list;
 };
@@ -507,7 +502,7 @@ static bool count_by_counters(struct bt_spread_filter_data *data, struct bt_stat
 static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, BT_UNUSED struct bt_pre_filter_result *out_result)
 {
-	struct spread_plugin *instance = instance_of(plugin);
+	struct spread_plugin *instance = bt_plugin_instance(plugin);
 	struct berth_error err = BERTH_ERROR_INIT;
 	struct bt_spread_filter_data *data;
 	struct bt_spread_list list;
@@ -869,7 +864,7 @@ static int64_t pods_at(const struct bt_spread_table *table, uint32_t domain)
 static struct score_data *prepare(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, struct berth_error *err)
 {
-	struct spread_plugin *instance = instance_of(plugin);
+	struct spread_plugin *instance = bt_plugin_instance(plugin);
 	struct bt_spread_list list;
 	struct score_data *data;
 
@@ -992,7 +987,7 @@ static struct bt_status pre_score(struct bt_plugin *plugin, struct bt_cycle_stat
 	struct berth_error err = BERTH_ERROR_INIT;
 	struct score_data *data;
 
-	if (instance_of(plugin)->base.handle->state->snapshot.count == 0) {
+	if (bt_plugin_handle(plugin)->state->snapshot.count == 0) {
 		return bt_status_code_only(BT_STATUS_SKIP);
 	}
 	data = prepare(plugin, cycle, pod, &err);
@@ -1025,7 +1020,7 @@ static struct bt_status pre_score_cells(struct bt_plugin *plugin, struct bt_cycl
 static bool pre_score_skips(struct bt_plugin *plugin, BT_UNUSED const struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod)
 {
-	struct spread_plugin *instance = instance_of(plugin);
+	struct spread_plugin *instance = bt_plugin_instance(plugin);
 	const struct bt_pod_spec *spec = bt_plugin_pod_spec(pod);
 	bool is_own = spec->topology_spread_constraints.count != 0;
 	const struct bt_topology_spread_constraint *constraints =
@@ -1315,8 +1310,8 @@ static bool after_pod_change(const struct bt_hint_call *call)
 		!is_involved(call->pod, call->new_object)) {
 		return false;
 	}
-	bool helps = resolve_constraints(instance_of(call->plugin), call->pod, BT_SPREAD_HARD,
-			     &arena, &hard, call->err) != 0;
+	bool helps = resolve_constraints(bt_plugin_instance(call->plugin), call->pod,
+			     BT_SPREAD_HARD, &arena, &hard, call->err) != 0;
 	bool tolerates_other = !helps && old_pod != NULL && new_pod != NULL &&
 		bt_str_equal(new_pod->metadata.uid, call->pod->uid) &&
 		!tolerations_equal(&old_pod->spec.tolerations, &new_pod->spec.tolerations);
@@ -1343,8 +1338,8 @@ static bool after_node_change(const struct bt_hint_call *call)
 	struct bt_arena arena = {0};
 	struct bt_spread_list hard;
 
-	if (resolve_constraints(instance_of(call->plugin), call->pod, BT_SPREAD_HARD, &arena, &hard,
-		    call->err) != 0) {
+	if (resolve_constraints(bt_plugin_instance(call->plugin), call->pod, BT_SPREAD_HARD, &arena,
+		    &hard, call->err) != 0) {
 		bt_arena_finish(&arena);
 		return true;
 	}
@@ -1406,7 +1401,7 @@ static enum bt_hint_scope spread_hint_scope(struct bt_plugin *plugin, const stru
 	BT_UNUSED const void *new_object)
 {
 	enum bt_hint_scope scope =
-		constraint_scope(instance_of(plugin), &bt_shape_pod(shape)->spec);
+		constraint_scope(bt_plugin_instance(plugin), &bt_shape_pod(shape)->spec);
 
 	/* Only pods in the waiting pod's namespace are counted. */
 	return scope == BT_HINT_SCOPE_SHAPE &&
@@ -1418,7 +1413,7 @@ static enum bt_hint_scope spread_hint_scope(struct bt_plugin *plugin, const stru
 static void hint_wants(
 	struct bt_plugin *plugin, const struct bt_shape *shape, struct bt_hint_wants *wants)
 {
-	struct spread_plugin *instance = instance_of(plugin);
+	struct spread_plugin *instance = bt_plugin_instance(plugin);
 	static const struct bt_str_map no_labels = {0};
 	const struct bt_pod_info pod = {.shape = shape, .labels = &no_labels};
 	struct bt_arena arena = {0};
@@ -1461,17 +1456,21 @@ static bool hint_offers(BT_UNUSED struct bt_plugin *plugin, const struct bt_clus
 
 static bool never_signs(const struct bt_plugin *plugin)
 {
-	return instance_of(plugin)->default_count != 0;
+	const struct spread_plugin *instance = bt_plugin_instance(plugin);
+
+	return instance->default_count != 0;
 }
 
 static struct bt_status sign(struct bt_plugin *plugin, const struct bt_pod_info *pod,
 	BT_UNUSED struct bt_sign_fragments *out)
 {
+	const struct spread_plugin *instance = bt_plugin_instance(plugin);
+
 	if (bt_plugin_pod_spec(pod)->topology_spread_constraints.count > 0) {
 		return bt_status_reason(
 			BT_STATUS_UNSCHEDULABLE, BT_REASON_SIGN_TOPOLOGY_CONSTRAINTS);
 	}
-	if (instance_of(plugin)->default_count != 0) {
+	if (instance->default_count != 0) {
 		return bt_status_reason(
 			BT_STATUS_UNSCHEDULABLE, BT_REASON_SIGN_DEFAULT_TOPOLOGY_CONSTRAINTS);
 	}
@@ -1496,7 +1495,7 @@ static int init(struct bt_plugin *plugin, const struct bt_plugin_args *args,
 
 static void destroy(struct bt_plugin *plugin)
 {
-	struct spread_plugin *instance = instance_of(plugin);
+	struct spread_plugin *instance = bt_plugin_instance(plugin);
 
 	bt_text_set_finish(&instance->selectors.keys);
 	bt_vec_finish(&instance->selectors.items);

@@ -267,11 +267,6 @@ struct volume_binding_plugin {
 	uint32_t shape_count;
 };
 
-static struct volume_binding_plugin *instance_of(const struct bt_plugin *plugin)
-{
-	return (struct volume_binding_plugin *)(uintptr_t)plugin;
-}
-
 static struct binding_data *data_of(
 	const struct bt_plugin *plugin, const struct bt_cycle_state *cycle)
 {
@@ -296,7 +291,7 @@ static struct bt_status unresolvable(struct bt_arena *arena, struct bt_str text)
 static struct bt_status pre_filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, BT_UNUSED struct bt_pre_filter_result *out_result)
 {
-	struct volume_binding_plugin *instance = instance_of(plugin);
+	struct volume_binding_plugin *instance = bt_plugin_instance(plugin);
 	const struct bt_pod_spec *spec = bt_plugin_pod_spec(pod);
 	struct berth_error err = BERTH_ERROR_INIT;
 
@@ -378,7 +373,7 @@ const enum bt_reason bt_volume_conflict_reasons[BT_VOLUME_CONFLICTS] = {
 static struct bt_status filter(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, const struct bt_node_info *node)
 {
-	struct volume_binding_plugin *instance = instance_of(plugin);
+	struct volume_binding_plugin *instance = bt_plugin_instance(plugin);
 	struct binding_data *data = data_of(plugin, cycle);
 	struct berth_error err = BERTH_ERROR_INIT;
 	struct bt_pod_volumes *volumes = NULL;
@@ -422,7 +417,9 @@ static struct bt_status pre_score(struct bt_plugin *plugin, struct bt_cycle_stat
 	BT_UNUSED const struct bt_pod_info *pod, BT_UNUSED const uint32_t *slots,
 	BT_UNUSED uint32_t slot_count)
 {
-	if (instance_of(plugin)->shape == NULL) {
+	const struct volume_binding_plugin *instance = bt_plugin_instance(plugin);
+
+	if (instance->shape == NULL) {
 		return bt_status_code_only(BT_STATUS_SKIP);
 	}
 	return data_of(plugin, cycle) != NULL
@@ -434,7 +431,7 @@ static struct bt_status score(struct bt_plugin *plugin, struct bt_cycle_state *c
 	BT_UNUSED const struct bt_pod_info *pod, const struct bt_node_info *node,
 	int64_t *out_score)
 {
-	const struct volume_binding_plugin *instance = instance_of(plugin);
+	const struct volume_binding_plugin *instance = bt_plugin_instance(plugin);
 	const struct binding_data *data = data_of(plugin, cycle);
 
 	*out_score = 0;
@@ -454,7 +451,7 @@ static struct bt_status score(struct bt_plugin *plugin, struct bt_cycle_state *c
 static struct bt_status reserve(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, uint32_t slot)
 {
-	struct volume_binding_plugin *instance = instance_of(plugin);
+	struct volume_binding_plugin *instance = bt_plugin_instance(plugin);
 	struct binding_data *data = data_of(plugin, cycle);
 	struct berth_error err = BERTH_ERROR_INIT;
 
@@ -477,7 +474,7 @@ static struct bt_status reserve(struct bt_plugin *plugin, struct bt_cycle_state 
 static void unreserve(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	BT_UNUSED const struct bt_pod_info *pod, uint32_t slot)
 {
-	struct volume_binding_plugin *instance = instance_of(plugin);
+	struct volume_binding_plugin *instance = bt_plugin_instance(plugin);
 	const struct binding_data *data = data_of(plugin, cycle);
 
 	if (has_entry(data, slot) && data->volumes[slot] != NULL) {
@@ -517,7 +514,7 @@ static struct bt_status pre_bind_pre_flight(struct bt_plugin *plugin, struct bt_
 static struct bt_status pre_bind(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, uint32_t slot)
 {
-	struct volume_binding_plugin *instance = instance_of(plugin);
+	struct volume_binding_plugin *instance = bt_plugin_instance(plugin);
 	struct binding_data *data = data_of(plugin, cycle);
 	struct berth_error err = BERTH_ERROR_INIT;
 
@@ -550,7 +547,7 @@ static struct bt_status pre_bind(struct bt_plugin *plugin, struct bt_cycle_state
 
 void bt_volume_binding_set_binder(struct bt_plugin *plugin, struct bt_volume_binder *binder)
 {
-	struct volume_binding_plugin *instance = instance_of(plugin);
+	struct volume_binding_plugin *instance = bt_plugin_instance(plugin);
 
 	instance->binder->ops->destroy(instance->binder);
 	instance->binder = binder;
@@ -559,7 +556,7 @@ void bt_volume_binding_set_binder(struct bt_plugin *plugin, struct bt_volume_bin
 void bt_volume_binding_set_claims(
 	struct bt_plugin *plugin, bt_claim_getter get_claim, void *context)
 {
-	struct volume_binding_plugin *instance = instance_of(plugin);
+	struct volume_binding_plugin *instance = bt_plugin_instance(plugin);
 
 	instance->get_claim = get_claim;
 	instance->get_claim_context = context;
@@ -567,12 +564,14 @@ void bt_volume_binding_set_claims(
 
 struct bt_volume_binder *bt_volume_binding_binder(const struct bt_plugin *plugin)
 {
-	return instance_of(plugin)->binder;
+	const struct volume_binding_plugin *instance = bt_plugin_instance(plugin);
+
+	return instance->binder;
 }
 
 static void destroy(struct bt_plugin *plugin)
 {
-	struct volume_binding_plugin *instance = instance_of(plugin);
+	struct volume_binding_plugin *instance = bt_plugin_instance(plugin);
 
 	instance->binder->ops->destroy(instance->binder);
 	bt_free(instance->shape);
