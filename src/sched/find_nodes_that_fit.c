@@ -46,41 +46,6 @@ static uint32_t rival_slot(const struct bt_cycle_run *run, uint32_t node)
 	return slot != BT_SLOT_NONE && state->nodes.rows[slot].in_snapshot ? slot : BT_SLOT_NONE;
 }
 
-/** Forgets outcomes that nominations or changes of nodes may have made wrong. */
-static void update_outcomes(const struct bt_cycle_run *run, struct bt_nominated_outcomes *outcomes)
-{
-	const struct bt_nominator *nominator = &run->engine->nominator;
-	const struct bt_change_log *log = &run->engine->state->log;
-	bool forgets = outcomes->priority != run->pod->priority ||
-		outcomes->arena.total_bytes > OUTCOME_BYTES_MAX ||
-		!bt_change_log_covers(log, outcomes->log_sequence) ||
-		log->sequence - outcomes->log_sequence > OUTCOME_CHANGES_MAX;
-	for (uint64_t i = outcomes->log_sequence; !forgets && i < log->sequence; i++) {
-		struct bt_change change = bt_change_log_at(log, i);
-		forgets = (change.kinds & BT_CHANGE_EXISTENCE) != 0;
-		for (uint32_t k = 0; k < outcomes->items.count; k++) {
-			struct bt_nominated_outcome *outcome = &outcomes->items.items[k];
-			outcome->is_known = outcome->is_known && outcome->slot != change.slot;
-		}
-	}
-	if (forgets) {
-		outcomes->items.count = 0;
-		bt_arena_reset(&outcomes->arena);
-	}
-	outcomes->priority = run->pod->priority;
-	outcomes->log_sequence = log->sequence;
-	for (uint32_t i = 0; i < nominator->nodes.count; i++) {
-		uint64_t version = nominator->nodes.items[i].version;
-		if (i == outcomes->items.count) {
-			bt_vec_push(&outcomes->items, (struct bt_nominated_outcome){0});
-		}
-		if (outcomes->items.items[i].version != version) {
-			outcomes->items.items[i] = (struct bt_nominated_outcome){
-				.version = version, .slot = rival_slot(run, i)};
-		}
-	}
-}
-
 void bt_cycle_mark_nominated(struct bt_cycle_run *run)
 {
 	const struct bt_nominator *nominator = &run->engine->nominator;
@@ -96,7 +61,37 @@ void bt_cycle_mark_nominated(struct bt_cycle_run *run)
 	if (run->plan != NULL && run->plan->recurring && nominator->nodes.count <= NOMINATED_MAX &&
 		!bt_nominator_find(nominator, run->pod->uid, &own)) {
 		outcomes = &run->plan->nominated;
-		update_outcomes(run, outcomes);
+		/* Forget outcomes that nominations or changes of nodes may have made wrong. */
+		const struct bt_change_log *log = &run->engine->state->log;
+		bool forgets = outcomes->priority != run->pod->priority ||
+			outcomes->arena.total_bytes > OUTCOME_BYTES_MAX ||
+			!bt_change_log_covers(log, outcomes->log_sequence) ||
+			log->sequence - outcomes->log_sequence > OUTCOME_CHANGES_MAX;
+		for (uint64_t i = outcomes->log_sequence; !forgets && i < log->sequence; i++) {
+			struct bt_change change = bt_change_log_at(log, i);
+			forgets = (change.kinds & BT_CHANGE_EXISTENCE) != 0;
+			for (uint32_t k = 0; k < outcomes->items.count; k++) {
+				struct bt_nominated_outcome *outcome = &outcomes->items.items[k];
+				outcome->is_known =
+					outcome->is_known && outcome->slot != change.slot;
+			}
+		}
+		if (forgets) {
+			outcomes->items.count = 0;
+			bt_arena_reset(&outcomes->arena);
+		}
+		outcomes->priority = run->pod->priority;
+		outcomes->log_sequence = log->sequence;
+		for (uint32_t i = 0; i < nominator->nodes.count; i++) {
+			uint64_t version = nominator->nodes.items[i].version;
+			if (i == outcomes->items.count) {
+				bt_vec_push(&outcomes->items, (struct bt_nominated_outcome){0});
+			}
+			if (outcomes->items.items[i].version != version) {
+				outcomes->items.items[i] = (struct bt_nominated_outcome){
+					.version = version, .slot = rival_slot(run, i)};
+			}
+		}
 	}
 	run->nominated =
 		bt_arena_alloc(run->cycle->arena, nominator->nodes.count * sizeof(*run->nominated));

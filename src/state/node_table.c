@@ -105,9 +105,29 @@ static void init_dictionary(struct bt_label_column *column)
 	bt_vec_push(&column->value_counts, 0);
 }
 
-/* Rebuild the dictionary from the values that some slot has. */
-static void rebuild_dictionary(struct bt_node_table *table, struct bt_label_column *column)
+static bt_sym label_of(const struct bt_label_pair *labels, uint32_t count, bt_sym key)
 {
+	for (uint32_t i = 0; i < count; i++) {
+		if (bt_sym_equal(labels[i].key, key)) {
+			return labels[i].value;
+		}
+	}
+	return BT_SYM_NONE;
+}
+
+void bt_label_columns_set(struct bt_node_table *table, uint32_t slot, struct bt_label_pair label)
+{
+	struct bt_label_column *column = find_column(table, label.key);
+
+	if (column == NULL) {
+		return;
+	}
+	set_value(table, column, slot, value_index(table, column, label.value));
+	uint64_t dead = (uint64_t)column->dictionary.count - 1 - column->live_count;
+	if (dead <= UINT64_C(2) * table->slot_count + 64) {
+		return;
+	}
+	/* Rebuild the dictionary from the values that some slot has. */
 	uint32_t count = column->dictionary.count;
 	bt_sym *old = column->dictionary.items;
 	uint32_t *counts = column->value_counts.items;
@@ -125,38 +145,14 @@ static void rebuild_dictionary(struct bt_node_table *table, struct bt_label_colu
 		bt_symbol_unref(table->symbols, old[i]);
 	}
 	if (column->values != table->zero_values) {
-		for (uint32_t slot = 0; slot < table->slot_count; slot++) {
-			column->values[slot] = renumbered[column->values[slot]];
+		for (uint32_t i = 0; i < table->slot_count; i++) {
+			column->values[i] = renumbered[column->values[i]];
 		}
 	}
 	column->rebuild_count++;
 	bt_free(renumbered);
 	bt_free(old);
 	bt_free(counts);
-}
-
-static bt_sym label_of(const struct bt_label_pair *labels, uint32_t count, bt_sym key)
-{
-	for (uint32_t i = 0; i < count; i++) {
-		if (bt_sym_equal(labels[i].key, key)) {
-			return labels[i].value;
-		}
-	}
-	return BT_SYM_NONE;
-}
-
-void bt_label_columns_set(struct bt_node_table *table, uint32_t slot, struct bt_label_pair label)
-{
-	struct bt_label_column *column = find_column(table, label.key);
-
-	if (column != NULL) {
-		set_value(table, column, slot, value_index(table, column, label.value));
-		uint64_t dead = (uint64_t)column->dictionary.count - 1 - column->live_count;
-
-		if (dead > UINT64_C(2) * table->slot_count + 64) {
-			rebuild_dictionary(table, column);
-		}
-	}
 }
 
 void bt_label_columns_update(struct bt_node_table *table, uint32_t slot,

@@ -262,9 +262,18 @@ static void set_pod(struct bt_shape *shape, const struct bt_pod *canonical, uint
 	set_pod_in(shape, canonical, claim_count, &shape->arena);
 }
 
-static struct bt_shape *new_shape(struct bt_shape_table *table, const struct bt_pod *canonical,
+static uint32_t ref_canonical(struct bt_shape_table *table, const struct bt_pod *canonical,
 	bool is_pending, struct bt_arena *scratch)
 {
+	uint64_t hash = bt_message_hash(&bt_pod_message, HASH_SEED, canonical);
+
+	BT_MAP_EACH (&table->shapes.map, hash, known) {
+		struct bt_shape *shape = table->shapes.items[known];
+		if (shape->hash == hash && shape_is(table, shape, canonical)) {
+			shape->ref_count++;
+			return known;
+		}
+	}
 	struct bt_shape *shape = BT_NEW(struct bt_shape);
 	const struct bt_affinity *affinity = canonical->spec.affinity;
 	struct bt_pod_resources resources =
@@ -273,7 +282,6 @@ static struct bt_shape *new_shape(struct bt_shape_table *table, const struct bt_
 	uint32_t claim_count = 0;
 
 	shape->scalar_count = count;
-
 	for (uint32_t i = 0; i < canonical->spec.volumes.count; i++) {
 		claim_count += canonical->spec.volumes.items[i].persistent_volume_claim != NULL;
 	}
@@ -305,22 +313,6 @@ static struct bt_shape *new_shape(struct bt_shape_table *table, const struct bt_
 			shape->scalars[i].value = scalar->value;
 		}
 	}
-	return shape;
-}
-
-static uint32_t ref_canonical(struct bt_shape_table *table, const struct bt_pod *canonical,
-	bool is_pending, struct bt_arena *scratch)
-{
-	uint64_t hash = bt_message_hash(&bt_pod_message, HASH_SEED, canonical);
-
-	BT_MAP_EACH (&table->shapes.map, hash, known) {
-		struct bt_shape *shape = table->shapes.items[known];
-		if (shape->hash == hash && shape_is(table, shape, canonical)) {
-			shape->ref_count++;
-			return known;
-		}
-	}
-	struct bt_shape *shape = new_shape(table, canonical, is_pending, scratch);
 	shape->ref_count = 1;
 	shape->serial = table->next_serial++;
 	shape->hash = hash;

@@ -154,52 +154,49 @@ static bool apply_order_changes(struct bt_state *state)
 	return true;
 }
 
-/*
- * Assign places anew to all nodes of the node order whose names are in the snapshot. Rows are read
- * only where something changes, because few of many rows are in the processor's cache.
- */
-static void rebuild_list(struct bt_state *state)
-{
-	struct bt_snapshot *snapshot = &state->snapshot;
-	struct bt_node_order *order = &state->order;
-	struct bt_bitset listed = {0};
-	uint32_t *list = bt_realloc_array(NULL, (size_t)order->count + 1, sizeof(uint32_t));
-	uint32_t count = 0;
-
-	bt_bitset_resize(&listed, state->nodes.slot_count);
-	bt_node_order_list(order, list);
-	for (uint32_t i = 0; i < order->count; i++) {
-		uint32_t slot = list[i];
-		if (bt_snapshot_has_name(snapshot, slot)) {
-			bt_bitset_assign(&listed, slot, true);
-			list[count++] = slot;
-		}
-	}
-	bt_places_assign(&snapshot->places, list, count);
-	bt_free(list);
-	snapshot->count = count;
-	if (count == order->count && order->zones.count <= BT_PLACE_ZONES_MAX) {
-		for (uint32_t i = 0; i < order->zones.count; i++) {
-			bt_places_add_zone(&snapshot->places, order->zones.items[i].slots.count);
-		}
-	}
-	for (uint32_t i = 0; i < listed.word_count; i++) {
-		uint64_t left = listed.words[i] ^ snapshot->listed.words[i];
-		for (; left != 0; left &= left - 1) {
-			uint32_t slot = i * 64 + BT_CTZ64(left);
-			(bt_bitset_get(&listed, slot) ? enter_list : remove_from_list)(state, slot);
-		}
-	}
-	bt_bitset_finish(&listed);
-}
-
 /* Update the snapshot's list to the current node order. can_follow false: assign places anew. */
 static void update_list(struct bt_state *state, bool can_follow)
 {
 	struct bt_snapshot *snapshot = &state->snapshot;
 
 	if (!can_follow || !apply_order_changes(state)) {
-		rebuild_list(state);
+		/*
+		 * Assign places anew to all nodes of the node order whose names are in the
+		 * snapshot. Rows are read only where something changes, because few of many rows
+		 * are in the processor's cache.
+		 */
+		struct bt_node_order *order = &state->order;
+		struct bt_bitset listed = {0};
+		uint32_t *list = bt_realloc_array(NULL, (size_t)order->count + 1, sizeof(uint32_t));
+		uint32_t count = 0;
+
+		bt_bitset_resize(&listed, state->nodes.slot_count);
+		bt_node_order_list(order, list);
+		for (uint32_t i = 0; i < order->count; i++) {
+			uint32_t slot = list[i];
+			if (bt_snapshot_has_name(snapshot, slot)) {
+				bt_bitset_assign(&listed, slot, true);
+				list[count++] = slot;
+			}
+		}
+		bt_places_assign(&snapshot->places, list, count);
+		bt_free(list);
+		snapshot->count = count;
+		if (count == order->count && order->zones.count <= BT_PLACE_ZONES_MAX) {
+			for (uint32_t i = 0; i < order->zones.count; i++) {
+				bt_places_add_zone(
+					&snapshot->places, order->zones.items[i].slots.count);
+			}
+		}
+		for (uint32_t i = 0; i < listed.word_count; i++) {
+			uint64_t left = listed.words[i] ^ snapshot->listed.words[i];
+			for (; left != 0; left &= left - 1) {
+				uint32_t slot = i * 64 + BT_CTZ64(left);
+				(bt_bitset_get(&listed, slot) ? enter_list : remove_from_list)(
+					state, slot);
+			}
+		}
+		bt_bitset_finish(&listed);
 	}
 	state->order.changes.count = 0;
 	state->order.changes_lost = false;

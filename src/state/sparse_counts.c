@@ -85,23 +85,6 @@ static void use_entries(struct bt_sparse_counts *counts)
 	bt_free(array);
 }
 
-/** Free an entry whose count became 0; later entries of the probe sequence move up. */
-static void remove_entry(struct bt_sparse_counts *counts, struct bt_sparse_entry *entry)
-{
-	uint32_t mask = counts->entry_capacity - 1;
-	uint32_t gap = (uint32_t)(entry - counts->entries);
-
-	for (uint32_t at = (gap + 1) & mask; counts->entries[at].count != 0; at = (at + 1) & mask) {
-		uint32_t home = bt_sparse_home(counts->entries[at].index, counts->entry_capacity);
-
-		if (((at - home) & mask) >= ((at - gap) & mask)) {
-			counts->entries[gap] = counts->entries[at];
-			gap = at;
-		}
-	}
-	counts->entries[gap] = (struct bt_sparse_entry){0};
-}
-
 uint64_t bt_sparse_counts_add(
 	struct bt_sparse_counts *counts, uint32_t index, int64_t delta, uint32_t size)
 {
@@ -138,7 +121,21 @@ uint64_t bt_sparse_counts_add(
 	counts->total += (uint64_t)delta;
 	counts->occupied_count += (after != 0) - (uint32_t)(before != 0);
 	if (after == 0 && before != 0 && entry != NULL) {
-		remove_entry(counts, entry);
+		/* Free the entry; later entries of the probe sequence move up. */
+		uint32_t mask = counts->entry_capacity - 1;
+		uint32_t gap = (uint32_t)(entry - counts->entries);
+
+		for (uint32_t at = (gap + 1) & mask; counts->entries[at].count != 0;
+			at = (at + 1) & mask) {
+			uint32_t home =
+				bt_sparse_home(counts->entries[at].index, counts->entry_capacity);
+
+			if (((at - home) & mask) >= ((at - gap) & mask)) {
+				counts->entries[gap] = counts->entries[at];
+				gap = at;
+			}
+		}
+		counts->entries[gap] = (struct bt_sparse_entry){0};
 	}
 	return after;
 }
