@@ -228,61 +228,6 @@ static void set_statuses(struct bt_pod_status *status, const struct bt_node_allo
 	status->node_allocatable_resource_claim_statuses.present = true;
 }
 
-static struct bt_status check_demand(const struct demand_check *check)
-{
-	struct bt_pod pod = *check->pod->object;
-	struct bt_request_options options = {
-		.no_pod_level =
-			!bt_gate_enabled(check->instance->dra->gates, BT_GATE_POD_LEVEL_RESOURCES),
-		.dra_status = true,
-	};
-	struct bt_resource wanted = {0};
-
-	set_statuses(&pod.status, check->demand);
-	struct bt_resource_list demand = bt_pod_requests(&pod, &options, check->arena);
-	/* Pod-level requests must cover the requests of the containers. */
-	if (bt_pod_has_pod_level_requests(&pod)) {
-		struct bt_request_options parts_only = {.no_pod_level = true, .dra_status = true};
-		struct bt_resource_list parts = bt_pod_requests(&pod, &parts_only, check->arena);
-
-		for (uint32_t i = 0; i < parts.count; i++) {
-			const struct bt_quantity *whole =
-				bt_resource_list_find(&demand, parts.items[i].name);
-
-			if (whole != NULL &&
-				bt_quantity_compare(&parts.items[i].quantity, whole) > 0) {
-				return bt_status_printf(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE,
-					check->arena,
-					"pod level request for %.*s is insufficient to cover the "
-					"aggregated container and node-allocatable DRA requests",
-					BT_STR_ARG(parts.items[i].name));
-			}
-		}
-	}
-	bt_resource_add(&wanted, &demand, check->arena);
-	struct bt_lacks lacks = {
-		.arena = check->arena, .capacity = BT_STANDARD__COUNT + wanted.scalar_count};
-	int64_t requests[BT_STANDARD__COUNT];
-
-	bt_resource_get_standard(&wanted, requests);
-	bt_lacks_check_standard(&lacks, check->node, requests);
-	for (uint32_t i = 0; i < wanted.scalar_count; i++) {
-		struct bt_str name = wanted.scalars[i].name;
-		uint32_t column = bt_node_table_find_scalar(
-			&check->instance->base.handle->state->nodes, name);
-
-		if (bt_resource_is_hugepage(name)) {
-			bt_lacks_check(&lacks,
-				bt_arena_printf(
-					check->arena, "Insufficient %.*s", BT_STR_ARG(name)),
-				wanted.scalars[i].value,
-				bt_node_info_scalar_allocatable(check->node, column),
-				bt_node_info_scalar_requested(check->node, column));
-		}
-	}
-	return bt_lacks_status(&lacks);
-}
-
 struct bt_status bt_node_allocatable_check(const struct bt_dynamic_resources *instance,
 	const struct bt_pod_info *pod, const struct bt_node_info *node,
 	const struct bt_new_allocation *allocations, uint32_t count, struct bt_arena *arena,
@@ -302,7 +247,55 @@ struct bt_status bt_node_allocatable_check(const struct bt_dynamic_resources *in
 		return status;
 	}
 	qsort(demand->statuses, demand->count, sizeof(*demand->statuses), compare_statuses);
-	status = check_demand(&check);
+	struct bt_pod with_statuses = *pod->object;
+	struct bt_request_options options = {
+		.no_pod_level = !bt_gate_enabled(instance->dra->gates, BT_GATE_POD_LEVEL_RESOURCES),
+		.dra_status = true,
+	};
+	struct bt_resource wanted = {0};
+
+	set_statuses(&with_statuses.status, demand);
+	struct bt_resource_list requested = bt_pod_requests(&with_statuses, &options, arena);
+	/* Pod-level requests must cover the requests of the containers. */
+	if (bt_pod_has_pod_level_requests(&with_statuses)) {
+		struct bt_request_options parts_only = {.no_pod_level = true, .dra_status = true};
+		struct bt_resource_list parts = bt_pod_requests(&with_statuses, &parts_only, arena);
+
+		for (uint32_t i = 0; i < parts.count; i++) {
+			const struct bt_quantity *whole =
+				bt_resource_list_find(&requested, parts.items[i].name);
+
+			if (whole != NULL &&
+				bt_quantity_compare(&parts.items[i].quantity, whole) > 0) {
+				return bt_status_printf(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE,
+					arena,
+					"pod level request for %.*s is insufficient to cover the "
+					"aggregated container and node-allocatable DRA requests",
+					BT_STR_ARG(parts.items[i].name));
+			}
+		}
+	}
+	bt_resource_add(&wanted, &requested, arena);
+	struct bt_lacks lacks = {
+		.arena = arena, .capacity = BT_STANDARD__COUNT + wanted.scalar_count};
+	int64_t requests[BT_STANDARD__COUNT];
+
+	bt_resource_get_standard(&wanted, requests);
+	bt_lacks_check_standard(&lacks, node, requests);
+	for (uint32_t i = 0; i < wanted.scalar_count; i++) {
+		struct bt_str name = wanted.scalars[i].name;
+		uint32_t column =
+			bt_node_table_find_scalar(&instance->base.handle->state->nodes, name);
+
+		if (bt_resource_is_hugepage(name)) {
+			bt_lacks_check(&lacks,
+				bt_arena_printf(arena, "Insufficient %.*s", BT_STR_ARG(name)),
+				wanted.scalars[i].value,
+				bt_node_info_scalar_allocatable(node, column),
+				bt_node_info_scalar_requested(node, column));
+		}
+	}
+	status = bt_lacks_status(&lacks);
 	if (bt_status_is_success(&status)) {
 		*out_demand = demand;
 	}

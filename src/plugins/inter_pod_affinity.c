@@ -138,52 +138,6 @@ static const struct bt_str_map *find_namespace_labels(
 }
 
 /**
- * Expand the namespaces of a term. Upstream quirk, spec 06 section 3.4: a term matches the names to
- * which its namespace selector was expanded, but also all namespaces if the selector matches an
- * empty label map.
- */
-static void expand_term(struct bt_state *state, const struct bt_pod_info *pod,
-	struct bt_incoming_term *incoming, struct bt_arena *arena)
-{
-	const struct bt_affinity_term *term = incoming->term;
-	struct bt_str *names;
-
-	incoming->in_every_namespace = bt_selector_matches(&term->namespace_selector, &no_labels);
-	if (incoming->in_every_namespace) {
-		return;
-	}
-	if (term->in_own_namespace) {
-		names = BT_ARENA_NEW(arena, struct bt_str);
-		names[0] = pod->namespace_;
-		incoming->namespaces = names;
-		incoming->namespace_count = 1;
-		return;
-	}
-	incoming->namespaces = term->namespaces;
-	incoming->namespace_count = term->namespace_count;
-	if (term->namespace_selector.nothing) {
-		return;
-	}
-	names = BT_ARENA_NEW_ARRAY(arena, struct bt_str,
-		(size_t)term->namespace_count +
-			bt_object_store_count(&state->objects, BT_KIND_NAMESPACE));
-	if (term->namespace_count != 0) {
-		memcpy(names, term->namespaces, term->namespace_count * sizeof(*names));
-	}
-	incoming->namespaces = names;
-	/* Append the names of the namespaces whose labels match the selector. */
-	const struct bt_namespace *next;
-	uint32_t cursor = 0;
-
-	while ((next = bt_object_store_next(
-			&state->objects, BT_KIND_NAMESPACE, (struct bt_str){0}, &cursor)) != NULL) {
-		if (bt_selector_matches(&term->namespace_selector, &next->metadata.labels)) {
-			names[(incoming->namespace_count)++] = next->metadata.name;
-		}
-	}
-}
-
-/**
  * Expand the pod's terms of one affinity group. The tables of the terms are found in, or added to,
  * `tables`.
  */
@@ -198,10 +152,53 @@ static struct bt_incoming_terms expand_terms(struct bt_state *state, const struc
 	}
 	terms.items = BT_ARENA_NEW_ARRAY(arena, struct bt_incoming_term, list.count);
 	for (uint32_t i = 0; i < list.count; i++) {
-		terms.items[i].term = &list.items[i];
-		terms.items[i].table = table_of_column(
-			tables, arena, bt_state_label_column(state, list.items[i].topology_key));
-		expand_term(state, pod, &terms.items[i], arena);
+		struct bt_incoming_term *incoming = &terms.items[i];
+		const struct bt_affinity_term *term = &list.items[i];
+		struct bt_str *names;
+
+		incoming->term = term;
+		incoming->table = table_of_column(
+			tables, arena, bt_state_label_column(state, term->topology_key));
+		/*
+		 * Expand the namespaces. Upstream quirk, spec 06 section 3.4: a term matches the
+		 * names to which its namespace selector was expanded, but also all namespaces if
+		 * the selector matches an empty label map.
+		 */
+		incoming->in_every_namespace =
+			bt_selector_matches(&term->namespace_selector, &no_labels);
+		if (incoming->in_every_namespace) {
+			continue;
+		}
+		if (term->in_own_namespace) {
+			names = BT_ARENA_NEW(arena, struct bt_str);
+			names[0] = pod->namespace_;
+			incoming->namespaces = names;
+			incoming->namespace_count = 1;
+			continue;
+		}
+		incoming->namespaces = term->namespaces;
+		incoming->namespace_count = term->namespace_count;
+		if (term->namespace_selector.nothing) {
+			continue;
+		}
+		names = BT_ARENA_NEW_ARRAY(arena, struct bt_str,
+			(size_t)term->namespace_count +
+				bt_object_store_count(&state->objects, BT_KIND_NAMESPACE));
+		if (term->namespace_count != 0) {
+			memcpy(names, term->namespaces, term->namespace_count * sizeof(*names));
+		}
+		incoming->namespaces = names;
+		/* Append the names of the namespaces whose labels match the selector. */
+		const struct bt_namespace *next;
+		uint32_t cursor = 0;
+
+		while ((next = bt_object_store_next(&state->objects, BT_KIND_NAMESPACE,
+				(struct bt_str){0}, &cursor)) != NULL) {
+			if (bt_selector_matches(
+				    &term->namespace_selector, &next->metadata.labels)) {
+				names[(incoming->namespace_count)++] = next->metadata.name;
+			}
+		}
 	}
 	return terms;
 }

@@ -106,41 +106,6 @@ static bool eviction_stop_in_memory(
 	return stopped;
 }
 
-/**
- * Evict a victim synchronously. Returns 0 or the first error. If the victim does not exist, returns
- * 0 and sends no event.
- */
-static int evict_now(
-	const struct bt_eviction *eviction, const struct bt_victim *victim, struct berth_error *err)
-{
-	const struct bt_preemption_writer *writer = eviction->executor->handle->preemption_writer;
-	struct bt_preemption_ticket none = {NULL, 0};
-	struct berth_error cause = BERTH_ERROR_INIT;
-	int result = 0;
-
-	if (eviction_stop_in_memory(eviction, victim)) {
-		eviction_send_event(eviction, victim, true);
-		return 0;
-	}
-	if (victim->patch) {
-		result = writer->patch_condition(
-			writer->context, none, &victim->pod, &victim->condition, &cause);
-	}
-	if (result == 0) {
-		result = writer->delete_pod(writer->context, none, &victim->pod, &cause);
-	}
-	BT_ASSERT(result <= 0);
-	if (result == 0) {
-		eviction_send_event(eviction, victim, false);
-	} else if (result == BERTH_ERR_NOT_FOUND) {
-		berth_error_finish(&cause);
-		result = 0;
-	} else {
-		result = bt_error_move(err, &cause);
-	}
-	return result;
-}
-
 /** Pods of lower priority that are nominated on the node. Their nominations must be cleared. */
 struct lower_nominations {
 	BT_VEC(struct bt_preemption_pod) pods;
@@ -497,9 +462,11 @@ struct bt_status bt_prepare_candidate(struct bt_preemption_executor *executor,
 	const struct bt_preemptor *preemptor, struct bt_str candidate_name, const uint32_t *victims,
 	uint32_t victim_count, struct bt_arena *arena)
 {
+	const struct bt_preemption_writer *writer = executor->handle->preemption_writer;
+	struct bt_preemption_ticket none = {NULL, 0};
 	struct bt_eviction eviction = {executor, arena, *preemptor, candidate_name};
 
-	if (executor->handle->preemption_writer == NULL) {
+	if (writer == NULL) {
 		return BT_STATUS_OK;
 	}
 	if (!bt_gate_enabled(executor->handle->gates, BT_GATE_SCHEDULER_ASYNC_PREEMPTION)) {
@@ -514,7 +481,25 @@ struct bt_status bt_prepare_candidate(struct bt_preemption_executor *executor,
 				continue;
 			}
 			eviction_init_victim(&eviction, victims[i], &victim);
-			if (evict_now(&eviction, &victim, &err) < 0) {
+			int result = 0;
+			if (eviction_stop_in_memory(&eviction, &victim)) {
+				eviction_send_event(&eviction, &victim, true);
+				continue;
+			}
+			if (victim.patch) {
+				result = writer->patch_condition(writer->context, none, &victim.pod,
+					&victim.condition, &err);
+			}
+			if (result == 0) {
+				result = writer->delete_pod(
+					writer->context, none, &victim.pod, &err);
+			}
+			BT_ASSERT(result <= 0);
+			if (result == 0) {
+				eviction_send_event(&eviction, &victim, false);
+			} else if (result == BERTH_ERR_NOT_FOUND) {
+				berth_error_finish(&err);
+			} else {
 				return bt_status_from_error(arena, &err);
 			}
 		}

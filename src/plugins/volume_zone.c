@@ -68,61 +68,12 @@ static struct bt_status unresolvable(struct bt_arena *arena, struct bt_str text)
 	return bt_status_text(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, arena, text);
 }
 
-static struct bt_status add_claim(const struct bt_state *state, const struct bt_pod_info *pod,
-	struct bt_str claim_name, struct bt_arena *arena, struct zone_data *data)
-{
-	if (claim_name.length == 0) {
-		return unresolvable(arena, BT_STR("PersistentVolumeClaim had no name"));
-	}
-	const struct bt_persistent_volume_claim *claim =
-		bt_find_claim(state, pod->namespace_, claim_name);
-	if (claim == NULL) {
-		return unresolvable(
-			arena, bt_not_found_text(arena, "persistentvolumeclaim", claim_name));
-	}
-	if (claim->spec.volume_name.length == 0) {
-		/*
-		 * An unbound claim passes only if its class has volumeBindingMode
-		 * WaitForFirstConsumer.
-		 */
-		struct bt_str class_name = bt_persistent_volume_claim_class(claim);
-
-		if (class_name.length == 0) {
-			return unresolvable(arena,
-				BT_STR("PersistentVolumeClaim had no pv name and storageClass "
-				       "name"));
-		}
-		const struct bt_storage_class *storage_class =
-			bt_find_storage_class(state, class_name);
-		if (storage_class == NULL) {
-			return unresolvable(arena,
-				bt_not_found_text(
-					arena, "storageclass.storage.k8s.io", class_name));
-		}
-		if (storage_class->volume_binding_mode.data == NULL) {
-			return bt_status_printf(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, arena,
-				"VolumeBindingMode not set for StorageClass \"%.*s\"",
-				BT_STR_ARG(class_name));
-		}
-		if (!bt_str_equal(storage_class->volume_binding_mode, BT_WAIT_FOR_FIRST_CONSUMER)) {
-			return unresolvable(arena, BT_STR("PersistentVolume had no name"));
-		}
-		return BT_STATUS_OK;
-	}
-	const struct bt_persistent_volume *volume = bt_find_volume(state, claim->spec.volume_name);
-	if (volume == NULL) {
-		return unresolvable(arena,
-			bt_not_found_text(arena, "persistentvolume", claim->spec.volume_name));
-	}
-	data->count += constraints_of(volume, arena, &data->items[data->count]);
-	return BT_STATUS_OK;
-}
-
 /** Make PreFilter's data. Returns Skip if the pod has no constraints. */
 static struct bt_status find_constraints(const struct bt_plugin *plugin,
 	const struct bt_pod_info *pod, struct bt_arena *arena, struct zone_data **out_data)
 {
 	const struct bt_pod_spec *spec = bt_plugin_pod_spec(pod);
+	const struct bt_state *state = bt_plugin_handle(plugin)->state;
 
 	if (!bt_pod_has_claims(spec, false)) {
 		return bt_status_code_only(BT_STATUS_SKIP);
@@ -133,15 +84,60 @@ static struct bt_status find_constraints(const struct bt_plugin *plugin,
 	for (uint32_t i = 0; i < spec->volumes.count; i++) {
 		const struct bt_pvc_volume_source *source =
 			spec->volumes.items[i].persistent_volume_claim;
-		struct bt_status status = BT_STATUS_OK;
 
-		if (source != NULL) {
-			status = add_claim(bt_plugin_handle(plugin)->state, pod, source->claim_name,
-				arena, data);
+		if (source == NULL) {
+			continue;
 		}
-		if (!bt_status_is_success(&status)) {
-			return status;
+		if (source->claim_name.length == 0) {
+			return unresolvable(arena, BT_STR("PersistentVolumeClaim had no name"));
 		}
+		const struct bt_persistent_volume_claim *claim =
+			bt_find_claim(state, pod->namespace_, source->claim_name);
+		if (claim == NULL) {
+			return unresolvable(arena,
+				bt_not_found_text(
+					arena, "persistentvolumeclaim", source->claim_name));
+		}
+		if (claim->spec.volume_name.length == 0) {
+			/*
+			 * An unbound claim passes only if its class has volumeBindingMode
+			 * WaitForFirstConsumer.
+			 */
+			struct bt_str class_name = bt_persistent_volume_claim_class(claim);
+
+			if (class_name.length == 0) {
+				return bt_status_printf(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE,
+					arena,
+					"PersistentVolumeClaim had no pv name and storageClass "
+					"name");
+			}
+			const struct bt_storage_class *storage_class =
+				bt_find_storage_class(state, class_name);
+			if (storage_class == NULL) {
+				return unresolvable(arena,
+					bt_not_found_text(
+						arena, "storageclass.storage.k8s.io", class_name));
+			}
+			if (storage_class->volume_binding_mode.data == NULL) {
+				return bt_status_printf(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE,
+					arena,
+					"VolumeBindingMode not set for StorageClass \"%.*s\"",
+					BT_STR_ARG(class_name));
+			}
+			if (!bt_str_equal(storage_class->volume_binding_mode,
+				    BT_WAIT_FOR_FIRST_CONSUMER)) {
+				return unresolvable(arena, BT_STR("PersistentVolume had no name"));
+			}
+			continue;
+		}
+		const struct bt_persistent_volume *volume =
+			bt_find_volume(state, claim->spec.volume_name);
+		if (volume == NULL) {
+			return unresolvable(arena,
+				bt_not_found_text(
+					arena, "persistentvolume", claim->spec.volume_name));
+		}
+		data->count += constraints_of(volume, arena, &data->items[data->count]);
 	}
 	*out_data = data;
 	return data->count != 0 ? BT_STATUS_OK : bt_status_code_only(BT_STATUS_SKIP);
