@@ -522,50 +522,45 @@ static void take_back(
 	}
 }
 
-/**
- * If PreBind was cancelled while the claim's status was being written, wait for the answer.
- * Otherwise devices could be given to other claims although this claim gets them, and Unreserve
- * would not know what to undo.
- */
-static void end_status_write(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
-	const struct bt_pod_info *pod, struct bt_dynamic_claim *claim)
-{
-	const struct bt_dynamic_resources *instance = bt_dynamic_resources_of(plugin);
-	const struct bt_claim_writer *writer = instance->base.handle->claim_writer;
-	struct bt_claim_cache *claims = &instance->dra->claims;
-	struct bt_claim_bind *bind = &claim->bind;
-	struct berth_error err = BERTH_ERROR_INIT;
-	struct bt_object *object = NULL;
-
-	if (writer == NULL || bind->step != BT_CLAIM_STEP_STATUS) {
-		return;
-	}
-	bind->step = BT_CLAIM_STEP_DONE;
-	if (writer->write(writer->context, pod, BT_CLAIM_WRITE_STATUS, bind->base, bind->sent, true,
-		    &object, &err) != 0) {
-		berth_error_finish(&err); /* nothing was written, so there is nothing to undo */
-		return;
-	}
-	if (bt_claim_cache_assume(claims, object, &err) != 0) {
-		berth_error_finish(&err); /* the watch has reported the claim already */
-	}
-	bt_dynamic_claim_set(claim, cycle, object);
-	if (bt_claim_cache_maybe_remove(claims, claim->uid, true)) {
-		bt_dynamic_group_drop(bt_dynamic_group_of(plugin, cycle), claim->uid);
-	}
-}
-
 void bt_dynamic_unreserve(struct bt_plugin *plugin, struct bt_cycle_state *cycle,
 	const struct bt_pod_info *pod, uint32_t slot)
 {
 	const struct bt_dynamic_resources *instance = bt_dynamic_resources_of(plugin);
+	const struct bt_claim_writer *writer = instance->base.handle->claim_writer;
+	struct bt_claim_cache *claims = &instance->dra->claims;
 	struct bt_dynamic_cycle *data = bt_dynamic_cycle_of(plugin, cycle);
 
 	if (data == NULL) {
 		return;
 	}
-	for (uint32_t i = 0; i < data->count; i++) {
-		end_status_write(plugin, cycle, pod, &data->claims[i]);
+	/*
+	 * If PreBind was cancelled while the status of a claim was being written, wait for the
+	 * answer. Otherwise devices could be given to other claims although this claim gets them,
+	 * and it would be unknown what to undo.
+	 */
+	for (uint32_t i = 0; writer != NULL && i < data->count; i++) {
+		struct bt_dynamic_claim *claim = &data->claims[i];
+		struct bt_claim_bind *bind = &claim->bind;
+		struct berth_error err = BERTH_ERROR_INIT;
+		struct bt_object *object = NULL;
+
+		if (bind->step != BT_CLAIM_STEP_STATUS) {
+			continue;
+		}
+		bind->step = BT_CLAIM_STEP_DONE;
+		if (writer->write(writer->context, pod, BT_CLAIM_WRITE_STATUS, bind->base,
+			    bind->sent, true, &object, &err) != 0) {
+			/* Nothing was written, so there is nothing to undo. */
+			berth_error_finish(&err);
+			continue;
+		}
+		if (bt_claim_cache_assume(claims, object, &err) != 0) {
+			berth_error_finish(&err); /* the watch has reported the claim already */
+		}
+		bt_dynamic_claim_set(claim, cycle, object);
+		if (bt_claim_cache_maybe_remove(claims, claim->uid, true)) {
+			bt_dynamic_group_drop(bt_dynamic_group_of(plugin, cycle), claim->uid);
+		}
 	}
 	for (uint32_t i = 0; i < data->user_count; i++) {
 		struct bt_dynamic_claim *claim = &data->claims[i];

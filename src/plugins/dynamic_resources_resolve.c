@@ -32,100 +32,60 @@ int bt_dynamic_entry_name(const struct bt_pod *pod, const struct bt_pod_resource
 	return 0;
 }
 
-/** Find the claim of an entry. *out_claim is NULL if the entry needs no claim. */
-static int resolve_entry(const struct bt_dynamic_resources *instance, const struct bt_pod *pod,
-	const struct bt_pod_resource_claim *entry, struct bt_object **out_claim,
-	struct berth_error *err)
-{
-	struct bt_str name;
-	bool generated;
-	int code = bt_dynamic_entry_name(pod, entry, &name, &generated, err);
-
-	*out_claim = NULL;
-	if (code != 0 || name.data == NULL) {
-		return code;
-	}
-	struct bt_object *object =
-		bt_claim_cache_find(&instance->dra->claims, pod->metadata.namespace_, name);
-	if (object == NULL) {
-		return bt_error_set(err, BERTH_ERR_NOT_FOUND,
-			"could not find ResourceClaim \"" NS_NAME "\"",
-			BT_STR_ARG(pod->metadata.namespace_), BT_STR_ARG(name));
-	}
-	if (object->meta->deletion_timestamp != NULL) {
-		return bt_error_set(err, BERTH_ERR_STATE, "resourceclaim \"%.*s\" is being deleted",
-			BT_STR_ARG(name));
-	}
-	*out_claim = object;
-	/* A generated claim must belong to the pod or to the pod's group. */
-	const struct bt_owner_reference *owner = bt_object_controller(object->meta);
-	struct bt_str group = bt_plugin_pod_group_name(&pod->spec);
-	bool may_be_group = group.length != 0 &&
-		bt_plugin_gate(&instance->base.base, BT_GATE_DRA_WORKLOAD_RESOURCE_CLAIMS);
-
-	if (!generated ||
-		(owner != NULL &&
-			(bt_str_equal(owner->uid, pod->metadata.uid) ||
-				(may_be_group && bt_str_equal_c(owner->kind, "PodGroup") &&
-					bt_str_equal(owner->name, group) &&
-					bt_str_has_prefix(
-						owner->api_version, BT_STR(GROUP_API "/")))))) {
-		return 0;
-	}
-	if (may_be_group) {
-		return bt_error_set(err, BERTH_ERR_STATE,
-			"ResourceClaim " NS_NAME " was not created for Pod " NS_NAME
-			" (neither Pod nor PodGroup %.*s is the owner)",
-			NS_NAME_ARG(object->meta), NS_NAME_ARG(&pod->metadata), BT_STR_ARG(group));
-	}
-	return bt_error_set(err, BERTH_ERR_STATE,
-		"ResourceClaim " NS_NAME " was not created for Pod " NS_NAME " (Pod is not owner)",
-		NS_NAME_ARG(object->meta), NS_NAME_ARG(&pod->metadata));
-}
-
 int bt_dynamic_resolve(const struct bt_dynamic_resources *instance, const struct bt_pod *pod,
 	struct bt_resolved_claim *claims, uint32_t *out_count, struct berth_error *err)
 {
 	*out_count = 0;
 	for (uint32_t i = 0; i < pod->spec.resource_claims.count; i++) {
-		struct bt_object *claim;
-		int code = resolve_entry(
-			instance, pod, &pod->spec.resource_claims.items[i], &claim, err);
+		struct bt_str name;
+		bool generated;
+		int code = bt_dynamic_entry_name(
+			pod, &pod->spec.resource_claims.items[i], &name, &generated, err);
 
 		if (code != 0) {
 			return code;
 		}
-		if (claim != NULL) {
-			claims[(*out_count)++] = (struct bt_resolved_claim){claim, i};
+		if (name.data == NULL) {
+			continue; /* the entry needs no claim */
 		}
-	}
-	return 0;
-}
-
-/**
- * Check whether the group has an entry with the same name and claim (*out_is_groups). Fails if an
- * entry of the group names no claim.
- */
-static int find_in_group(const struct bt_pod_group *group,
-	const struct bt_pod_resource_claim *wanted, bool *out_is_groups, struct berth_error *err)
-{
-	*out_is_groups = false;
-	for (uint32_t i = 0; i < group->spec.resource_claims.count && !*out_is_groups; i++) {
-		const struct bt_pod_group_resource_claim *entry =
-			&group->spec.resource_claims.items[i];
-
-		if (entry->resource_claim_name.data == NULL &&
-			entry->resource_claim_template_name.data == NULL) {
-			return bt_error_set(err, BERTH_ERR_INVALID,
-				"PodGroup " NS_NAME
-				" claim %.*s: none of the supported fields are set",
-				NS_NAME_ARG(&group->metadata), BT_STR_ARG(entry->name));
+		struct bt_object *object =
+			bt_claim_cache_find(&instance->dra->claims, pod->metadata.namespace_, name);
+		if (object == NULL) {
+			return bt_error_set(err, BERTH_ERR_NOT_FOUND,
+				"could not find ResourceClaim \"" NS_NAME "\"",
+				BT_STR_ARG(pod->metadata.namespace_), BT_STR_ARG(name));
 		}
-		*out_is_groups = bt_str_equal(entry->name, wanted->name) &&
-			bt_str_nullable_equal(
-				entry->resource_claim_name, wanted->resource_claim_name) &&
-			bt_str_nullable_equal(entry->resource_claim_template_name,
-				wanted->resource_claim_template_name);
+		if (object->meta->deletion_timestamp != NULL) {
+			return bt_error_set(err, BERTH_ERR_STATE,
+				"resourceclaim \"%.*s\" is being deleted", BT_STR_ARG(name));
+		}
+		/* A generated claim must belong to the pod or to the pod's group. */
+		const struct bt_owner_reference *owner = bt_object_controller(object->meta);
+		struct bt_str group = bt_plugin_pod_group_name(&pod->spec);
+		bool may_be_group = group.length != 0 &&
+			bt_plugin_gate(&instance->base.base, BT_GATE_DRA_WORKLOAD_RESOURCE_CLAIMS);
+
+		if (!generated ||
+			(owner != NULL &&
+				(bt_str_equal(owner->uid, pod->metadata.uid) ||
+					(may_be_group && bt_str_equal_c(owner->kind, "PodGroup") &&
+						bt_str_equal(owner->name, group) &&
+						bt_str_has_prefix(owner->api_version,
+							BT_STR(GROUP_API "/")))))) {
+			claims[(*out_count)++] = (struct bt_resolved_claim){object, i};
+			continue;
+		}
+		if (may_be_group) {
+			return bt_error_set(err, BERTH_ERR_STATE,
+				"ResourceClaim " NS_NAME " was not created for Pod " NS_NAME
+				" (neither Pod nor PodGroup %.*s is the owner)",
+				NS_NAME_ARG(object->meta), NS_NAME_ARG(&pod->metadata),
+				BT_STR_ARG(group));
+		}
+		return bt_error_set(err, BERTH_ERR_STATE,
+			"ResourceClaim " NS_NAME " was not created for Pod " NS_NAME
+			" (Pod is not owner)",
+			NS_NAME_ARG(object->meta), NS_NAME_ARG(&pod->metadata));
 	}
 	return 0;
 }
@@ -135,7 +95,6 @@ int bt_dynamic_binding(const struct bt_dynamic_resources *instance, const struct
 	struct berth_error *err)
 {
 	struct bt_str name = bt_plugin_pod_group_name(&pod->spec);
-	bool is_groups;
 
 	*out_reference = (struct bt_resource_claim_consumer_reference){
 		.api_group = BT_STR(""),
@@ -157,16 +116,33 @@ int bt_dynamic_binding(const struct bt_dynamic_resources *instance, const struct
 	if (entry == UINT32_MAX) {
 		return 0;
 	}
-	int code = find_in_group(group, &pod->spec.resource_claims.items[entry], &is_groups, err);
-	if (code == 0 && is_groups) {
-		*out_reference = (struct bt_resource_claim_consumer_reference){
-			.api_group = BT_STR(GROUP_API),
-			.resource = BT_STR("podgroups"),
-			.name = group->metadata.name,
-			.uid = group->metadata.uid,
-		};
+	const struct bt_pod_resource_claim *wanted = &pod->spec.resource_claims.items[entry];
+	for (uint32_t i = 0; i < group->spec.resource_claims.count; i++) {
+		const struct bt_pod_group_resource_claim *each =
+			&group->spec.resource_claims.items[i];
+
+		if (each->resource_claim_name.data == NULL &&
+			each->resource_claim_template_name.data == NULL) {
+			return bt_error_set(err, BERTH_ERR_INVALID,
+				"PodGroup " NS_NAME
+				" claim %.*s: none of the supported fields are set",
+				NS_NAME_ARG(&group->metadata), BT_STR_ARG(each->name));
+		}
+		if (bt_str_equal(each->name, wanted->name) &&
+			bt_str_nullable_equal(
+				each->resource_claim_name, wanted->resource_claim_name) &&
+			bt_str_nullable_equal(each->resource_claim_template_name,
+				wanted->resource_claim_template_name)) {
+			*out_reference = (struct bt_resource_claim_consumer_reference){
+				.api_group = BT_STR(GROUP_API),
+				.resource = BT_STR("podgroups"),
+				.name = group->metadata.name,
+				.uid = group->metadata.uid,
+			};
+			return 0;
+		}
 	}
-	return code;
+	return 0;
 }
 
 bool bt_dynamic_is_reserved_for(const struct bt_dynamic_resources *instance,

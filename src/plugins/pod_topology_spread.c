@@ -175,48 +175,6 @@ static void require_labels(struct bt_selector *selector, const bt_str_list *keys
 	selector->requirement_count = count;
 }
 
-static int parse_constraints(const struct spread_plugin *instance,
-	const struct bt_topology_spread_constraint *all, uint32_t all_count,
-	const struct bt_pod_info *pod, enum bt_spread_action action, struct bt_arena *arena,
-	struct bt_spread_list *out_list, struct berth_error *err)
-{
-	uint32_t count = 0;
-
-	for (uint32_t i = 0; i < all_count; i++) {
-		count += bt_spread_has_action(&all[i], action);
-	}
-	if (count == 0) {
-		return 0;
-	}
-	out_list->items = BT_ARENA_NEW_ARRAY(arena, struct bt_spread_constraint, count);
-	for (uint32_t n = 0; n < all_count; n++) {
-		const struct bt_topology_spread_constraint *from = &all[n];
-
-		if (!bt_spread_has_action(from, action)) {
-			continue;
-		}
-		struct bt_spread_constraint *out = &out_list->items[out_list->count++];
-		int code = bt_selector_from_label_selector(
-			from->label_selector, arena, &out->selector, err);
-
-		if (code != 0) {
-			return code;
-		}
-		if (from->match_label_keys.count != 0 && !out->selector.nothing &&
-			bt_gate_enabled(instance->base.handle->gates,
-				BT_GATE_MATCH_LABEL_KEYS_IN_POD_TOPOLOGY_SPREAD)) {
-			require_labels(&out->selector, &from->match_label_keys, pod->labels, arena);
-		}
-		out->topology_key = from->topology_key;
-		out->max_skew = from->max_skew;
-		out->min_domains = from->min_domains.present ? from->min_domains.value : 1;
-		out->honors_affinity = from->node_affinity_policy.data == NULL ||
-			bt_str_equal_c(from->node_affinity_policy, "Honor");
-		out->honors_taints = bt_str_equal_c(from->node_taints_policy, "Honor");
-	}
-	return 0;
-}
-
 /**
  * Returns the selector of the pod's default constraints, without requirements if no object selects
  * the pod. Borrowed until the next call.
@@ -299,13 +257,41 @@ static int resolve_constraints(struct spread_plugin *instance, const struct bt_p
 	struct bt_spread_list list = {0};
 	const bt_topology_spread_constraint_list *own = &spec->topology_spread_constraints;
 	bool is_default = own->count == 0;
-	int code = parse_constraints(instance, is_default ? instance->defaults : own->items,
-		is_default ? instance->default_count : own->count, pod, action, arena, &list, err);
+	const struct bt_topology_spread_constraint *all =
+		is_default ? instance->defaults : own->items;
+	uint32_t all_count = is_default ? instance->default_count : own->count;
+	uint32_t count = 0;
 
-	if (code != 0) {
-		return bt_error_wrap(err, code, "%s %s topology spread constraints",
-			is_default ? "setting default" : "obtaining pod's",
-			action == BT_SPREAD_HARD ? "hard" : "soft");
+	for (uint32_t i = 0; i < all_count; i++) {
+		count += bt_spread_has_action(&all[i], action);
+	}
+	list.items = BT_ARENA_NEW_ARRAY(arena, struct bt_spread_constraint, count);
+	for (uint32_t n = 0; n < all_count; n++) {
+		const struct bt_topology_spread_constraint *from = &all[n];
+
+		if (!bt_spread_has_action(from, action)) {
+			continue;
+		}
+		struct bt_spread_constraint *out = &list.items[list.count++];
+		int code = bt_selector_from_label_selector(
+			from->label_selector, arena, &out->selector, err);
+
+		if (code != 0) {
+			return bt_error_wrap(err, code, "%s %s topology spread constraints",
+				is_default ? "setting default" : "obtaining pod's",
+				action == BT_SPREAD_HARD ? "hard" : "soft");
+		}
+		if (from->match_label_keys.count != 0 && !out->selector.nothing &&
+			bt_gate_enabled(instance->base.handle->gates,
+				BT_GATE_MATCH_LABEL_KEYS_IN_POD_TOPOLOGY_SPREAD)) {
+			require_labels(&out->selector, &from->match_label_keys, pod->labels, arena);
+		}
+		out->topology_key = from->topology_key;
+		out->max_skew = from->max_skew;
+		out->min_domains = from->min_domains.present ? from->min_domains.value : 1;
+		out->honors_affinity = from->node_affinity_policy.data == NULL ||
+			bt_str_equal_c(from->node_affinity_policy, "Honor");
+		out->honors_taints = bt_str_equal_c(from->node_taints_policy, "Honor");
 	}
 	if (is_default && list.count != 0) {
 		struct bt_selector selector = default_selector(instance, pod);
