@@ -156,36 +156,6 @@ static bool scores_pod(const struct bt_extender *extender, const struct bt_pod_i
 		bt_extender_is_interested(extender->config, pod);
 }
 
-/**
- * The scores from the started call `call` or, if `call` is NULL, from a new call. false: the call
- * failed.
- */
-static bool scores_of(const struct bt_extenders *extenders, const struct bt_extender *extender,
-	void *call, const struct bt_extender_args *args, struct bt_arena *arena,
-	bt_host_priority_list *out_priorities)
-{
-	struct berth_error err = BERTH_ERROR_INIT;
-	int result;
-	if (call != NULL) {
-		result = extender->ops->end_prioritize(
-			extender->context, call, arena, out_priorities, &err);
-	} else {
-		observe_call(extenders, extender, BT_EXTENDER_PRIORITIZE);
-		result = extender->ops->prioritize(
-			extender->context, args, arena, out_priorities, &err);
-	}
-	struct bt_str error = bt_str_from(berth_error_message(&err));
-	observe_end(extenders, extender, BT_EXTENDER_PRIORITIZE, error);
-	if (result < 0) {
-		observe_error(extenders, extender,
-			"Failed to run extender's priority function. No score given by "
-			"this extender.",
-			5, error);
-		berth_error_finish(&err);
-	}
-	return result >= 0;
-}
-
 void bt_extenders_prioritize(const struct bt_extenders *extenders, const struct bt_pod_info *pod,
 	struct bt_arena *arena, const struct bt_extender_candidates *candidates, int64_t *totals,
 	bool *scored)
@@ -214,32 +184,52 @@ void bt_extenders_prioritize(const struct bt_extenders *extenders, const struct 
 		}
 	}
 
+	/* End the started calls and make the other calls. */
 	for (uint32_t i = 0; i < extenders->count; i++) {
 		const struct bt_extender *extender = &extenders->items[i];
 		bt_host_priority_list priorities = {0};
-		if (scores_pod(extender, pod)) {
-			if (!scores_of(extenders, extender, calls[i], &args, arena, &priorities)) {
-				continue;
-			}
-			for (uint32_t k = 0; k < priorities.count; k++) {
-				const struct bt_host_priority *priority = &priorities.items[k];
-				uint32_t slot = bt_state_snapshot_find(state, priority->host);
-				int64_t score = bt_wrap_mul(
-					bt_wrap_mul(priority->score, extender->config->weight),
-					BT_EXTENDER_SCORE_FACTOR);
-				uint32_t at = slot != BT_SLOT_NONE ? first[slot] : 0;
-				for (; at != 0; at = next[at - 1]) {
-					totals[at - 1] = bt_wrap_add(totals[at - 1], score);
-					scored[at - 1] = true;
+		if (!scores_pod(extender, pod)) {
+			if (bt_extender_is_interested(extender->config, pod)) {
+				/*
+				 * An extender without a prioritize verb gives every node the score
+				 * 0, which counts as a score.
+				 */
+				for (uint32_t k = 0; k < candidates->count; k++) {
+					scored[k] = true;
 				}
 			}
-		} else if (bt_extender_is_interested(extender->config, pod)) {
-			/*
-			 * An extender without a prioritize verb gives every node the score 0, which
-			 * counts as a score.
-			 */
-			for (uint32_t k = 0; k < candidates->count; k++) {
-				scored[k] = true;
+			continue;
+		}
+		struct berth_error err = BERTH_ERROR_INIT;
+		int result;
+		if (calls[i] != NULL) {
+			result = extender->ops->end_prioritize(
+				extender->context, calls[i], arena, &priorities, &err);
+		} else {
+			observe_call(extenders, extender, BT_EXTENDER_PRIORITIZE);
+			result = extender->ops->prioritize(
+				extender->context, &args, arena, &priorities, &err);
+		}
+		struct bt_str error = bt_str_from(berth_error_message(&err));
+		observe_end(extenders, extender, BT_EXTENDER_PRIORITIZE, error);
+		if (result < 0) {
+			observe_error(extenders, extender,
+				"Failed to run extender's priority function. No score given by "
+				"this extender.",
+				5, error);
+			berth_error_finish(&err);
+			continue;
+		}
+		for (uint32_t k = 0; k < priorities.count; k++) {
+			const struct bt_host_priority *priority = &priorities.items[k];
+			uint32_t slot = bt_state_snapshot_find(state, priority->host);
+			int64_t score =
+				bt_wrap_mul(bt_wrap_mul(priority->score, extender->config->weight),
+					BT_EXTENDER_SCORE_FACTOR);
+			uint32_t at = slot != BT_SLOT_NONE ? first[slot] : 0;
+			for (; at != 0; at = next[at - 1]) {
+				totals[at - 1] = bt_wrap_add(totals[at - 1], score);
+				scored[at - 1] = true;
 			}
 		}
 	}

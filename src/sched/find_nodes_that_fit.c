@@ -142,32 +142,6 @@ static struct bt_status evaluate_nominated(
 
 BT_COMPARE(by_distance, struct bt_cycle_nominated, BT_ORDER(a->distance, b->distance))
 
-/** Takes outcomes from the plan, and counts the filter calls that these outcomes replace. */
-static void take_outcomes(struct bt_cycle_run *run)
-{
-	uint32_t *rejected =
-		BT_ARENA_NEW_ARRAY(run->cycle->arena, uint32_t, run->plan->filter_count);
-	uint32_t calls = 0;
-	for (uint32_t i = 0; i < run->nominated_count; i++) {
-		struct bt_cycle_nominated *nominated = &run->nominated[i];
-		if (nominated->is_known || nominated->kept == NULL || !nominated->kept->is_known) {
-			continue;
-		}
-		nominated->is_known = true;
-		nominated->status = nominated->kept->status;
-		if (bt_status_is_success(&nominated->status)) {
-			calls += 2; /* with the nominated pods and without them */
-			continue;
-		}
-		calls++;
-		for (uint32_t k = 0; k < run->plan->filter_count; k++) {
-			rejected[k] += nominated->status.plugin ==
-				run->plan->filters[k].plugin->index + 1U;
-		}
-	}
-	bt_cycle_count_filters(run, calls, rejected);
-}
-
 bool bt_cycle_evaluate_all_nominated(struct bt_cycle_run *run)
 {
 	const struct bt_snapshot *snapshot = &run->engine->state->snapshot;
@@ -183,7 +157,29 @@ bool bt_cycle_evaluate_all_nominated(struct bt_cycle_run *run)
 			bt_plugin_set_has(&run->cycle->skip_filter, filter->plugin->index);
 	}
 	if (is_pure) {
-		take_outcomes(run);
+		/* Take outcomes from the plan, and count the filter calls that they replace. */
+		uint32_t *rejected =
+			BT_ARENA_NEW_ARRAY(run->cycle->arena, uint32_t, run->plan->filter_count);
+		uint32_t calls = 0;
+		for (uint32_t i = 0; i < run->nominated_count; i++) {
+			struct bt_cycle_nominated *nominated = &run->nominated[i];
+			if (nominated->is_known || nominated->kept == NULL ||
+				!nominated->kept->is_known) {
+				continue;
+			}
+			nominated->is_known = true;
+			nominated->status = nominated->kept->status;
+			if (bt_status_is_success(&nominated->status)) {
+				calls += 2; /* with the nominated pods and without them */
+				continue;
+			}
+			calls++;
+			for (uint32_t k = 0; k < run->plan->filter_count; k++) {
+				rejected[k] += nominated->status.plugin ==
+					run->plan->filters[k].plugin->index + 1U;
+			}
+		}
+		bt_cycle_count_filters(run, calls, rejected);
 	} else {
 		uint32_t first = run->start_index % snapshot->count;
 		/* bt_snapshot_order of the first node; the list may not be written. */
