@@ -91,8 +91,8 @@ bool bt_cluster_event_match(
 }
 
 /**
- * Registers the default events for the plugin. The event for Node has all actions, so unlike
- * add_registered, this function need not add Node/UpdateNodeTaint.
+ * Registers the default events for the plugin. The event for Node has all actions, so
+ * Node/UpdateNodeTaint need not be added.
  */
 static void add_defaults(const struct bt_framework *framework, struct bt_plugin *plugin,
 	struct bt_event_hints *hints)

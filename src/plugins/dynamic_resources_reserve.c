@@ -500,8 +500,8 @@ struct bt_status bt_dynamic_reserve(struct bt_plugin *plugin, struct bt_cycle_st
 }
 
 /**
- * Undo signal_claim. Without a writer no watch reports the claim, so the assumed version in the
- * cache must stay.
+ * Undo what Reserve did for a claim. Without a writer no watch reports the claim, so the assumed
+ * version in the cache must stay.
  */
 static void take_back(
 	struct bt_plugin *plugin, struct bt_cycle_state *cycle, struct bt_dynamic_claim *claim)

@@ -103,7 +103,10 @@ void bt_eligibility_unref(struct bt_eligibility_table *table, struct bt_eligibil
 	bt_free(eligibility);
 }
 
-/** Domain of a slot, which must be in the snapshot. columns: from find_columns. */
+/**
+ * Domain of a slot, which must be in the snapshot. columns: the columns of the topology key and of
+ * the labels, in this order.
+ */
 static uint32_t domain_of_slot(const struct bt_eligibility *eligibility,
 	const struct bt_state *state, const struct bt_label_column *const *columns, uint32_t slot)
 {
