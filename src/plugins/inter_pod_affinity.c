@@ -878,29 +878,84 @@ static uint64_t filter_value(const void *context, uint32_t slot)
 	return value;
 }
 
+/**
+ * Maximum number of domains to compare one by one. If there are more, sum_table computes the counts
+ * of all domains.
+ */
+#define LISTED_MAX 6
+
+/**
+ * List the domains for which the table may have a count other than 0. The list may contain domain
+ * 0, and may contain a domain twice. Returns false if the list would be longer than LISTED_MAX, or
+ * if the table has the array `own`.
+ */
+static bool list_domains(
+	const struct bt_affinity_table *table, uint32_t out[LISTED_MAX], uint32_t *out_count)
+{
+	uint32_t count = 0;
+
+	if (table->own != NULL) {
+		return false;
+	}
+	for (uint32_t i = 0; i < table->sources.count; i++) {
+		const struct bt_sparse_counts *pods = table->sources.items[i].pods;
+		struct bt_sparse_entry entry;
+
+		if (pods->occupied_count > LISTED_MAX - count) {
+			return false;
+		}
+		for (uint32_t cursor = 0; bt_sparse_counts_next(pods, &cursor, &entry);) {
+			out[count++] = entry.index;
+		}
+	}
+	*out_count = count;
+	return true;
+}
+
+/** Set the bit in values[slot] for each slot whose domain has a positive count in the table. */
+static void add_bit(const struct trait_source *source, const struct bt_affinity_table *table,
+	uint32_t bit, uint32_t slot_count, uint32_t *restrict values)
+{
+	const uint32_t *restrict domains = source->column->values;
+	uint32_t listed[LISTED_MAX];
+	uint32_t count;
+
+	if (list_domains(table, listed, &count)) {
+		for (uint32_t i = 0; i < count; i++) {
+			uint32_t wanted = listed[i];
+			if (wanted == 0 || bt_affinity_table_at(table, wanted) <= 0) {
+				continue;
+			}
+			for (uint32_t slot = 0; slot < slot_count; slot++) {
+				values[slot] |= domains[slot] == wanted ? bit : 0;
+			}
+		}
+		return;
+	}
+	int64_t *sums =
+		bt_arena_alloc(source->arena, source->column->dictionary.count * sizeof(*sums));
+	sum_table(table, sums);
+	sums[0] = 0;
+	for (uint32_t slot = 0; slot < slot_count; slot++) {
+		values[slot] |= sums[domains[slot]] > 0 ? bit : 0;
+	}
+}
+
 /** Set values to the filter_value of all slots. */
 static void filter_values(const void *context, uint32_t slot_count, uint32_t *restrict values)
 {
 	const struct trait_source *source = context;
 	const uint32_t *restrict domains = source->column->values;
-	int64_t *sums =
-		bt_arena_alloc(source->arena, source->column->dictionary.count * sizeof(*sums));
 	uint32_t bit = 2;
 
 	for (uint32_t slot = 0; slot < slot_count; slot++) {
 		values[slot] = domains[slot] != 0;
 	}
 	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(source->filters); i++) {
-		if (source->filters[i] == NULL) {
-			continue;
+		if (source->filters[i] != NULL) {
+			add_bit(source, source->filters[i], bit, slot_count, values);
+			bit <<= 1;
 		}
-		/* Set the bit for each slot whose domain has a positive count in the table. */
-		sum_table(source->filters[i], sums);
-		sums[0] = 0;
-		for (uint32_t slot = 0; slot < slot_count; slot++) {
-			values[slot] |= sums[domains[slot]] > 0 ? bit : 0;
-		}
-		bit <<= 1;
 	}
 }
 
