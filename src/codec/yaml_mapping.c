@@ -36,27 +36,6 @@ static struct bt_yaml_anchor *find_anchor(struct bt_yaml_reader *reader, const c
 	return newest == BT_MAP_NONE ? NULL : &reader->anchors.items[newest];
 }
 
-/**
- * Registers the anchor of a node that begins, and returns the anchor's index. Later aliases do not
- * find an earlier anchor of the same name any more.
- */
-static uint32_t open_anchor(struct bt_yaml_reader *reader, const char *name)
-{
-	const struct bt_yaml_anchor *hidden = find_anchor(reader, name);
-	if (hidden != NULL) {
-		uint32_t index = (uint32_t)(hidden - reader->anchors.items);
-		(void)bt_map_remove(&reader->anchor_map, hidden->hash, index); /* found above */
-	}
-	size_t length = strlen(name);
-	struct bt_yaml_anchor anchor = {.hash = bt_hash_bytes(name, length, 0),
-		.name = bt_strndup(name, length),
-		.open = true};
-	uint32_t index = reader->anchors.count;
-	bt_vec_push(&reader->anchors, anchor);
-	bt_map_insert(&reader->anchor_map, anchor.hash, index);
-	return index;
-}
-
 static int append_alias(struct bt_yaml_reader *reader, const yaml_event_t *event)
 {
 	const char *name = (const char *)event->data.alias.anchor;
@@ -150,13 +129,25 @@ static int append_plain_node(struct bt_yaml_reader *reader, const yaml_event_t *
  */
 static int append_node(struct bt_yaml_reader *reader, const yaml_event_t *event)
 {
-	const char *anchor = anchor_of(event);
-	if (anchor == NULL) {
+	const char *name = anchor_of(event);
+	if (name == NULL) {
 		return append_plain_node(reader, event);
 	}
+	/* later aliases do not find an earlier anchor of the same name any more */
+	const struct bt_yaml_anchor *hidden = find_anchor(reader, name);
+	if (hidden != NULL) {
+		(void)bt_map_remove(&reader->anchor_map, hidden->hash,
+			(uint32_t)(hidden - reader->anchors.items)); /* found above */
+	}
+	size_t length = strlen(name);
+	struct bt_yaml_anchor anchor = {.hash = bt_hash_bytes(name, length, 0),
+		.name = bt_strndup(name, length),
+		.open = true};
+	uint32_t index = reader->anchors.count;
+	bt_vec_push(&reader->anchors, anchor);
+	bt_map_insert(&reader->anchor_map, anchor.hash, index);
 	size_t start = reader->out->length;
 	uint32_t outer_peak = reader->depth_peak;
-	uint32_t index = open_anchor(reader, anchor);
 	reader->depth_peak = reader->depth;
 	int result = append_plain_node(reader, event);
 	if (result == 0) {
@@ -242,26 +233,6 @@ static void add_object(struct members *members, struct bt_json_reader *reader, b
 	}
 }
 
-static void add_merged(struct members *members, struct bt_str merged)
-{
-	struct bt_json_reader reader;
-	bt_json_reader_init(&reader, merged);
-	while (reader.position < reader.end) {
-		if (*reader.position == ',') {
-			reader.position++;
-		}
-		if (*reader.position == '{') {
-			add_object(members, &reader, false);
-			continue;
-		}
-		int result;
-		BT_JSON_EACH_ELEMENT (&reader, result, NULL) {
-			add_object(members, &reader, false);
-		}
-		BT_ASSERT(result == 0);
-	}
-}
-
 /** Returns whether a value of "<<" is an object or an array of objects. */
 static bool is_merge_value(struct bt_str json)
 {
@@ -295,7 +266,21 @@ static void rewrite_mapping(struct bt_strbuf *out, size_t start, struct bt_str m
 	bt_json_reader_init(
 		&reader, (struct bt_str){out->data + start, (uint32_t)(out->length - start)});
 	add_object(&members, &reader, true);
-	add_merged(&members, merged);
+	bt_json_reader_init(&reader, merged);
+	while (reader.position < reader.end) {
+		if (*reader.position == ',') {
+			reader.position++;
+		}
+		if (*reader.position == '{') {
+			add_object(&members, &reader, false);
+			continue;
+		}
+		int result;
+		BT_JSON_EACH_ELEMENT (&reader, result, NULL) {
+			add_object(&members, &reader, false);
+		}
+		BT_ASSERT(result == 0);
+	}
 	for (uint32_t i = 0; i < members.list.count; i++) {
 		bt_strbuf_append_c(&text, i == 0 ? "{\"" : ",\"");
 		bt_strbuf_append_str(&text, members.list.items[i].name);
@@ -310,39 +295,6 @@ static void rewrite_mapping(struct bt_strbuf *out, size_t start, struct bt_str m
 	bt_vec_finish(&members.list);
 }
 
-static bool is_merge(const yaml_event_t *event)
-{
-	return event->type == YAML_SCALAR_EVENT && event->data.scalar.plain_implicit &&
-		event->data.scalar.tag == NULL && event->data.scalar.length == 2 &&
-		memcmp(event->data.scalar.value, "<<", 2) == 0;
-}
-
-/**
- * Converts the node at the end of out, from start on, to a member name: a string stays, a bool or
- * number is quoted. Fails with BERTH_ERR_INVALID for null, an object or an array.
- */
-static int make_name(struct bt_yaml_reader *reader, size_t start, uint32_t line)
-{
-	struct bt_strbuf *out = reader->out;
-	switch (out->data[start]) {
-	case '"':
-		return 0;
-	case '{':
-	case '[':
-		return bt_error_set(
-			reader->err, BERTH_ERR_INVALID, "yaml: line %u: invalid map key", line);
-	case 'n':
-		return bt_error_set(reader->err, BERTH_ERR_INVALID,
-			"yaml: line %u: unsupported map key: null", line);
-	default:
-		break;
-	}
-	bt_strbuf_append(out, "\"\"", 2);
-	memmove(out->data + start + 1, out->data + start, out->length - 2 - start);
-	out->data[start] = '"';
-	return 0;
-}
-
 static bool is_key(
 	const struct bt_yaml_reader *reader, uint32_t index, const struct bt_yaml_key *wanted)
 {
@@ -350,28 +302,6 @@ static bool is_key(
 	const char *text = reader->out->data;
 	return key->hash == wanted->hash && key->name_length == wanted->name_length &&
 		memcmp(text + key->name_start, text + wanted->name_start, key->name_length) == 0;
-}
-
-static uint32_t find_key(
-	const struct bt_yaml_reader *reader, const struct bt_yaml_key *wanted, uint32_t first_key)
-{
-	uint32_t count = reader->keys.count - first_key;
-	uint32_t end = first_key + BT_MIN(count, KEYS_COMPARED);
-	for (uint32_t index = first_key; index < end; index++) {
-		if (is_key(reader, index, wanted)) {
-			return index;
-		}
-	}
-	if (count <= KEYS_COMPARED) {
-		return BT_MAP_NONE;
-	}
-	const struct bt_map *map = &reader->key_map;
-	BT_MAP_EACH (map, wanted->hash, index) {
-		if (index >= first_key && is_key(reader, index, wanted)) {
-			return index;
-		}
-	}
-	return BT_MAP_NONE;
 }
 
 /** Appends a key to a message, shortened to BT_YAML_SHOWN_MAX. name is the key's JSON text. */
@@ -429,13 +359,24 @@ static struct bt_yaml_key add_key(struct bt_yaml_reader *reader, const struct ma
 		.name_length = reader->out->length - name_start,
 		.line = line};
 	key.hash = bt_hash_bytes(reader->out->data + name_start, key.name_length, mapping->seed);
-	uint32_t earlier = find_key(reader, &key, mapping->first_key);
-	*out_earlier_line = 0;
-	if (earlier != BT_MAP_NONE) {
-		*out_earlier_line = reader->keys.items[earlier].line;
-		return key;
-	}
 	uint32_t index = reader->keys.count;
+	uint32_t compared = BT_MIN(index - mapping->first_key, KEYS_COMPARED);
+	for (uint32_t i = mapping->first_key; i < mapping->first_key + compared; i++) {
+		if (is_key(reader, i, &key)) {
+			*out_earlier_line = reader->keys.items[i].line;
+			return key;
+		}
+	}
+	if (index - mapping->first_key > KEYS_COMPARED) {
+		const struct bt_map *map = &reader->key_map;
+		BT_MAP_EACH (map, key.hash, i) {
+			if (i >= mapping->first_key && is_key(reader, i, &key)) {
+				*out_earlier_line = reader->keys.items[i].line;
+				return key;
+			}
+		}
+	}
+	*out_earlier_line = 0;
 	bt_vec_push(&reader->keys, key);
 	if (index - mapping->first_key >= KEYS_COMPARED) {
 		bt_map_insert(&reader->key_map, key.hash, index);
@@ -446,14 +387,28 @@ static struct bt_yaml_key add_key(struct bt_yaml_reader *reader, const struct ma
 static int append_member(
 	struct bt_yaml_reader *reader, struct mapping *mapping, const yaml_event_t *name_event)
 {
-	size_t name_start = reader->out->length;
+	struct bt_strbuf *out = reader->out;
+	size_t name_start = out->length;
 	uint32_t line = bt_yaml_event_line(name_event);
 	int result = append_node(reader, name_event);
-	if (result == 0) {
-		result = make_name(reader, name_start, line);
-	}
 	if (result != 0) {
 		return result;
+	}
+	/* a bool or number becomes a string */
+	char first = out->data[name_start];
+	if (first == '{' || first == '[') {
+		return bt_error_set(
+			reader->err, BERTH_ERR_INVALID, "yaml: line %u: invalid map key", line);
+	}
+	if (first == 'n') {
+		return bt_error_set(reader->err, BERTH_ERR_INVALID,
+			"yaml: line %u: unsupported map key: null", line);
+	}
+	if (first != '"') {
+		bt_strbuf_append(out, "\"\"", 2);
+		memmove(out->data + name_start + 1, out->data + name_start,
+			out->length - 2 - name_start);
+		out->data[name_start] = '"';
 	}
 	uint32_t earlier_line;
 	struct bt_yaml_key key = add_key(reader, mapping, name_start, line, &earlier_line);
@@ -467,7 +422,7 @@ static int append_member(
 		result = repeated_key(reader, &key, earlier_line, bt_yaml_event_line(&event));
 	}
 	if (result == 0) {
-		bt_strbuf_append_char(reader->out, ':');
+		bt_strbuf_append_char(out, ':');
 		result = append_node(reader, &event);
 	}
 	yaml_event_delete(&event);
@@ -497,45 +452,40 @@ static int append_merge(struct bt_yaml_reader *reader, struct mapping *mapping, 
 	return 0;
 }
 
-static int append_members(struct bt_yaml_reader *reader, struct mapping *mapping)
-{
-	bool comma = false;
-	for (;;) {
-		yaml_event_t event;
-		int result = bt_yaml_next_event(reader, &event);
-		if (result != 0) {
-			return result;
-		}
-		if (event.type == YAML_MAPPING_END_EVENT) {
-			yaml_event_delete(&event);
-			return 0;
-		}
-		if (is_merge(&event)) {
-			result = append_merge(reader, mapping, bt_yaml_event_line(&event));
-		} else {
-			if (comma) {
-				bt_strbuf_append_char(reader->out, ',');
-			}
-			comma = true;
-			result = append_member(reader, mapping, &event);
-		}
-		yaml_event_delete(&event);
-		if (result == 0) {
-			result = bt_yaml_check_budget(reader);
-		}
-		if (result != 0) {
-			return result;
-		}
-	}
-}
-
 static int append_mapping(struct bt_yaml_reader *reader)
 {
 	struct mapping mapping = {
 		.seed = ++reader->mapping_serial, .first_key = reader->keys.count};
 	size_t start = reader->out->length;
 	bt_strbuf_append_char(reader->out, '{');
-	int result = append_members(reader, &mapping);
+	bool comma = false;
+	int result;
+	do {
+		yaml_event_t event;
+		result = bt_yaml_next_event(reader, &event);
+		if (result != 0) {
+			break;
+		}
+		if (event.type == YAML_MAPPING_END_EVENT) {
+			yaml_event_delete(&event);
+			break;
+		}
+		if (event.type == YAML_SCALAR_EVENT && event.data.scalar.plain_implicit &&
+			event.data.scalar.tag == NULL && event.data.scalar.length == 2 &&
+			memcmp(event.data.scalar.value, "<<", 2) == 0) {
+			result = append_merge(reader, &mapping, bt_yaml_event_line(&event));
+		} else {
+			if (comma) {
+				bt_strbuf_append_char(reader->out, ',');
+			}
+			comma = true;
+			result = append_member(reader, &mapping, &event);
+		}
+		yaml_event_delete(&event);
+		if (result == 0) {
+			result = bt_yaml_check_budget(reader);
+		}
+	} while (result == 0);
 	bt_strbuf_append_char(reader->out, '}');
 	if (result == 0 && (mapping.repeats || mapping.merged.length != 0)) {
 		rewrite_mapping(reader->out, start, bt_strbuf_str(&mapping.merged));

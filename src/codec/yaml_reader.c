@@ -136,24 +136,6 @@ static int check_tag_directives(struct bt_yaml_reader *reader)
 		TAG_DIRECTIVES_MAX);
 }
 
-/** Reads up to the start of the next document; *out_found is false at the end of the stream. */
-static int find_document(struct bt_yaml_reader *reader, bool *out_found)
-{
-	for (;;) {
-		yaml_event_t event;
-		int result = bt_yaml_next_event(reader, &event);
-		if (result != 0) {
-			return result;
-		}
-		yaml_event_type_t type = event.type;
-		yaml_event_delete(&event);
-		*out_found = type == YAML_DOCUMENT_START_EVENT;
-		if (*out_found || type == YAML_STREAM_END_EVENT || type == YAML_NO_EVENT) {
-			return 0;
-		}
-	}
-}
-
 static int read_document(struct bt_yaml_reader *reader, bool *out_found)
 {
 	int result = 0;
@@ -161,8 +143,15 @@ static int read_document(struct bt_yaml_reader *reader, bool *out_found)
 		reader->tag_directives_checked = true;
 		result = check_tag_directives(reader);
 	}
-	if (result == 0) {
-		result = find_document(reader, out_found);
+	for (bool ended = false; result == 0 && !ended && !*out_found;) {
+		yaml_event_t event;
+		result = bt_yaml_next_event(reader, &event);
+		if (result != 0) {
+			break;
+		}
+		*out_found = event.type == YAML_DOCUMENT_START_EVENT;
+		ended = event.type == YAML_STREAM_END_EVENT || event.type == YAML_NO_EVENT;
+		yaml_event_delete(&event);
 	}
 	if (result == 0 && *out_found) {
 		result = bt_yaml_append_next_node(reader);

@@ -37,49 +37,6 @@ static const struct word {
 };
 
 /**
- * Returns the row of text in `words`, or NULL if there is none. Hot path: called for every name and
- * value, and rarely finds a word; most texts differ in the first letter from all words.
- */
-static const struct word *find_word(struct bt_str text)
-{
-	if (text.length == 0) {
-		return &words[0];
-	}
-	for (size_t i = 1; text.length <= WORD_BYTES_MAX && i < BT_ARRAY_LENGTH(words); i++) {
-		if (words[i].spellings[0][0] == (text.data[0] | 0x20) &&
-			bt_str_is_one_of(text, words[i].spellings, 3)) {
-			return &words[i];
-		}
-	}
-	return NULL;
-}
-
-/**
- * Parses p, a number with digits of the given base. Returns false if p has other characters, is
- * empty, or is a number beyond 64 bits. *out_overflow is true only for a number beyond 64 bits.
- */
-static bool parse_digits(const char *p, unsigned int base, uint64_t *out_value, bool *out_overflow)
-{
-	uint64_t value = 0;
-	*out_overflow = false;
-	if (*p == '\0') {
-		return false;
-	}
-	bool overflow = false;
-	for (; *p != '\0'; p++) {
-		int digit = bt_hex_value(*p);
-		if (digit < 0 || (unsigned int)digit >= base) {
-			return false;
-		}
-		overflow = BT_MUL_OVERFLOW(value, base, &value) || overflow;
-		overflow = BT_ADD_OVERFLOW(value, (unsigned int)digit, &value) || overflow;
-	}
-	*out_overflow = overflow;
-	*out_value = value;
-	return !overflow;
-}
-
-/**
  * Parses sign, prefix and digits, as Go's ParseInt with base 0. Returns false if the text is not an
  * integer.
  */
@@ -98,24 +55,28 @@ static bool resolve_integer(const char *plain, struct bt_yaml_scalar *out)
 		base = !prefixed ? 8 : mark == 'x' ? 16 : mark == 'o' ? 8 : 2;
 		p += prefixed ? 2 : 1;
 	}
-	uint64_t magnitude;
-	bool overflow;
-	bool fits = parse_digits(p, base, &magnitude, &overflow);
-	if (fits && negative) {
-		fits = magnitude <= (uint64_t)1 << 63;
-		overflow = !fits;
+	if (*p == '\0') {
+		return false;
 	}
-	if (fits && plus && magnitude > INT64_MAX) {
-		fits = false;
-		overflow = true;
+	uint64_t magnitude = 0;
+	bool overflow = false;
+	for (const char *digits = p; *digits != '\0'; digits++) {
+		int digit = bt_hex_value(*digits);
+		if (digit < 0 || (unsigned int)digit >= base) {
+			return false;
+		}
+		overflow = BT_MUL_OVERFLOW(magnitude, base, &magnitude) || overflow;
+		overflow = BT_ADD_OVERFLOW(magnitude, (unsigned int)digit, &magnitude) || overflow;
 	}
-	if (fits) {
+	overflow = overflow || (negative && magnitude > (uint64_t)1 << 63) ||
+		(plus && magnitude > INT64_MAX);
+	if (!overflow) {
 		out->kind = BT_YAML_INT;
 		out->negative = negative && magnitude != 0;
 		out->magnitude = magnitude;
 		return true;
 	}
-	if (overflow && base == 10) {
+	if (base == 10) {
 		/* JSON does not limit numbers: keep the digits */
 		out->kind = BT_YAML_BIG_INT;
 		bt_strbuf_append_c(&out->text, plus ? p : plain);
@@ -249,12 +210,19 @@ static bool is_timestamp(struct bt_str text)
 void bt_yaml_resolve(struct bt_str text, struct bt_yaml_scalar *out)
 {
 	*out = (struct bt_yaml_scalar){.kind = BT_YAML_STRING};
-	const struct word *word = find_word(text);
-	if (word != NULL) {
-		out->kind = word->kind;
-		out->boolean = word->boolean;
-		out->number = word->number;
-		return;
+	/*
+	 * This runs for every name and value, and rarely finds a word; most texts differ in the
+	 * first letter from all words.
+	 */
+	for (size_t i = 0; text.length <= WORD_BYTES_MAX && i < BT_ARRAY_LENGTH(words); i++) {
+		if (text.length == 0 ||
+			(words[i].spellings[0][0] == (text.data[0] | 0x20) &&
+				bt_str_is_one_of(text, words[i].spellings, 3))) {
+			out->kind = words[i].kind;
+			out->boolean = words[i].boolean;
+			out->number = words[i].number;
+			return;
+		}
 	}
 	char first = text.data[0];
 	bool number = bt_is_digit(first) || first == '+' || first == '-' || first == '.';

@@ -42,19 +42,6 @@ static void emit(struct writer *writer, yaml_event_t *event, int initialised)
 	}
 }
 
-static yaml_scalar_style_t string_style(struct bt_str text)
-{
-	if (text.length != 0 && memchr(text.data, '\n', text.length) != NULL) {
-		return YAML_LITERAL_SCALAR_STYLE;
-	}
-	struct bt_yaml_scalar scalar;
-	bt_yaml_resolve(text, &scalar);
-	bool plain = scalar.kind == BT_YAML_STRING && !bt_yaml_is_base60(text) &&
-		!bt_str_equal_c(text, "<<");
-	bt_yaml_scalar_finish(&scalar);
-	return plain ? YAML_PLAIN_SCALAR_STYLE : YAML_DOUBLE_QUOTED_SCALAR_STYLE;
-}
-
 static void emit_scalar(struct writer *writer, struct bt_str text, yaml_scalar_style_t style)
 {
 	yaml_event_t event;
@@ -67,10 +54,19 @@ static void emit_scalar(struct writer *writer, struct bt_str text, yaml_scalar_s
 	emit(writer, &event, made);
 }
 
-static void emit_string(struct writer *writer, struct bt_str text)
+static void emit_string(struct writer *writer, struct bt_str string)
 {
-	struct bt_str present = text.data != NULL ? text : BT_STR("");
-	emit_scalar(writer, present, string_style(present));
+	struct bt_str text = string.data != NULL ? string : BT_STR("");
+	yaml_scalar_style_t style = YAML_LITERAL_SCALAR_STYLE;
+	if (text.length == 0 || memchr(text.data, '\n', text.length) == NULL) {
+		struct bt_yaml_scalar scalar;
+		bt_yaml_resolve(text, &scalar);
+		bool plain = scalar.kind == BT_YAML_STRING && !bt_yaml_is_base60(text) &&
+			!bt_str_equal_c(text, "<<");
+		bt_yaml_scalar_finish(&scalar);
+		style = plain ? YAML_PLAIN_SCALAR_STYLE : YAML_DOUBLE_QUOTED_SCALAR_STYLE;
+	}
+	emit_scalar(writer, text, style);
 }
 
 static int write_node(struct writer *writer, uint32_t depth);
