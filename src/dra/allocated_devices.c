@@ -518,27 +518,6 @@ void bt_allocated_devices_land(
 	change_results(allocated, allocation, true, remove_result);
 }
 
-static bool are_same_shared(const struct bt_shared_device *a, const struct bt_shared_device *b)
-{
-	if (a == NULL || b == NULL) {
-		return a == b;
-	}
-	if (a->share_count != b->share_count || a->api_consumes != b->api_consumes ||
-		a->in_flight_consumes != b->in_flight_consumes ||
-		a->consumed.count != b->consumed.count) {
-		return false;
-	}
-	for (uint32_t i = 0; i < a->consumed.count; i++) {
-		const struct bt_quantity *other =
-			bt_shared_device_consumed(b, a->consumed.items[i].name);
-		if (other == NULL ||
-			bt_quantity_compare(&a->consumed.items[i].quantity, other) != 0) {
-			return false;
-		}
-	}
-	return true;
-}
-
 static uint32_t results_of(const struct bt_allocated_devices *allocated, uint32_t device_id)
 {
 	return device_id < allocated->api_results.count ? allocated->api_results.items[device_id]
@@ -550,14 +529,35 @@ static bool are_same(const struct bt_allocated_devices *a, const struct bt_alloc
 {
 	uint32_t a_in_flight = device_id < a->in_flight.count ? a->in_flight.items[device_id] : 0;
 	uint32_t b_in_flight = device_id < b->in_flight.count ? b->in_flight.items[device_id] : 0;
+	const struct bt_shared_device *shared = shared_of(a, device_id);
+	const struct bt_shared_device *other = shared_of(b, device_id);
 
-	return results_of(a, device_id) == results_of(b, device_id) &&
-		bt_bitset_get(&a->api, device_id) == bt_bitset_get(&b->api, device_id) &&
-		a_in_flight == b_in_flight &&
-		bt_allocated_is_dedicated(a, device_id) ==
-		bt_allocated_is_dedicated(b, device_id) &&
-		bt_allocated_is_held(a, device_id) == bt_allocated_is_held(b, device_id) &&
-		are_same_shared(shared_of(a, device_id), shared_of(b, device_id));
+	if (results_of(a, device_id) != results_of(b, device_id) ||
+		bt_bitset_get(&a->api, device_id) != bt_bitset_get(&b->api, device_id) ||
+		a_in_flight != b_in_flight ||
+		bt_allocated_is_dedicated(a, device_id) !=
+			bt_allocated_is_dedicated(b, device_id) ||
+		bt_allocated_is_held(a, device_id) != bt_allocated_is_held(b, device_id)) {
+		return false;
+	}
+	if (shared == NULL || other == NULL) {
+		return shared == other;
+	}
+	if (shared->share_count != other->share_count ||
+		shared->api_consumes != other->api_consumes ||
+		shared->in_flight_consumes != other->in_flight_consumes ||
+		shared->consumed.count != other->consumed.count) {
+		return false;
+	}
+	for (uint32_t i = 0; i < shared->consumed.count; i++) {
+		const struct bt_quantity *amount =
+			bt_shared_device_consumed(other, shared->consumed.items[i].name);
+		if (amount == NULL ||
+			bt_quantity_compare(&shared->consumed.items[i].quantity, amount) != 0) {
+			return false;
+		}
+	}
+	return true;
 }
 
 bool bt_allocated_devices_validate(

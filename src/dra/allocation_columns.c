@@ -278,28 +278,6 @@ static bool may_allocate_from(struct bt_device_pools *pools, const struct bt_pre
 	return false;
 }
 
-/**
- * Whether some pool meets all of these conditions: nodes of any name may use the pool, devices of
- * the pool were allocated or freed since the last refresh, and the claims may use a device of the
- * pool.
- */
-static bool has_shared_change(const struct column *column, struct bt_device_pools *pools,
-	const struct bt_prepared *prepared)
-{
-	const struct bt_allocated_devices *allocated = &pools->dra->allocated;
-
-	for (uint32_t i = 0;
-		allocated->version != column->allocated_version && i < pools->shared_pools.count;
-		i++) {
-		const struct bt_pool *pool = &pools->pools.items[pools->shared_pools.items[i]];
-		if (bt_allocated_pool_version(allocated, pool->id) > column->allocated_version &&
-			may_allocate_from(pools, prepared, pool)) {
-			return true;
-		}
-	}
-	return false;
-}
-
 static void refresh(
 	struct column *column, struct bt_allocator *allocator, const struct bt_prepared *prepared)
 {
@@ -338,7 +316,21 @@ static void refresh(
 			last = change.slot;
 		}
 	}
-	if (!is_known || has_shared_change(column, pools, prepared)) {
+	/*
+	 * Pools that nodes of any name may use: were devices allocated or freed, of which the
+	 * claims may use one?
+	 */
+	const struct bt_allocated_devices *allocated = &pools->dra->allocated;
+	bool has_shared_change = false;
+	for (uint32_t i = 0; allocated->version != column->allocated_version &&
+		i < pools->shared_pools.count && !has_shared_change;
+		i++) {
+		const struct bt_pool *pool = &pools->pools.items[pools->shared_pools.items[i]];
+		has_shared_change = bt_allocated_pool_version(allocated, pool->id) >
+				column->allocated_version &&
+			may_allocate_from(pools, prepared, pool);
+	}
+	if (!is_known || has_shared_change) {
 		if (is_known && column->is_grouped && column->pool_sequence == pools->sequence) {
 			update_groups(column, allocator, prepared);
 		} else {
@@ -347,7 +339,7 @@ static void refresh(
 	}
 	column->log_sequence = log->sequence;
 	column->shared_version = pools->shared_version;
-	column->allocated_version = pools->dra->allocated.version;
+	column->allocated_version = allocated->version;
 	column->base.values = column->values;
 	column->base.answers = column->answers.items;
 }

@@ -6,27 +6,6 @@
 /** Score of the first alternative of a request; each further alternative scores 1 less. */
 #define FIRST_AVAILABLE_SCORE 8U
 
-/** Abort if refreshing the counters changes a counter although the version is unchanged. */
-static void verify_counters(struct bt_device_pools *pools, const struct bt_pool_view *view)
-{
-	struct bt_pool_counters *counters = view->counters;
-	uint32_t count = counters->counters.count;
-	bt_int128 *kept = bt_calloc(count, sizeof(*kept));
-
-	for (uint32_t i = 0; i < count; i++) {
-		kept[i] = counters->counters.items[i].available;
-	}
-	bt_pool_counters_refresh(pools, view->pool, counters);
-	for (uint32_t i = 0; i < count; i++) {
-		if (kept[i] != counters->counters.items[i].available) {
-			bt_panic("allocator: cached counters of pool %.*s/%.*s are wrong",
-				BT_STR_ARG(bt_pool_driver(pools, view->pool)),
-				BT_STR_ARG(bt_pool_name(pools, view->pool)));
-		}
-	}
-	bt_free(kept);
-}
-
 /**
  * Compare cached verdicts and counters of the node's devices with recomputed ones (BERTH_VERIFY=1).
  */
@@ -52,12 +31,27 @@ static void verify_devices(const struct bt_search *search)
 				}
 			}
 		}
-		if (view->counters != NULL && view->counters->is_fresh &&
-			view->counters->version ==
+		struct bt_pool_counters *counters = view->counters;
+		if (counters == NULL || !counters->is_fresh ||
+			counters->version !=
 				bt_allocated_pool_version(&pools->dra->allocated,
 					pools->pools.items[view->pool].id)) {
-			verify_counters(pools, view);
+			continue;
 		}
+		/* The version is unchanged, so a refresh must not change a counter. */
+		bt_int128 *kept = bt_calloc(counters->counters.count, sizeof(*kept));
+		for (uint32_t i = 0; i < counters->counters.count; i++) {
+			kept[i] = counters->counters.items[i].available;
+		}
+		bt_pool_counters_refresh(pools, view->pool, counters);
+		for (uint32_t i = 0; i < counters->counters.count; i++) {
+			if (kept[i] != counters->counters.items[i].available) {
+				bt_panic("allocator: cached counters of pool %.*s/%.*s are wrong",
+					BT_STR_ARG(bt_pool_driver(pools, view->pool)),
+					BT_STR_ARG(bt_pool_name(pools, view->pool)));
+			}
+		}
+		bt_free(kept);
 	}
 }
 

@@ -23,12 +23,6 @@ struct tally {
 	uint32_t listed; /* needs_all: number of devices that the request must get */
 };
 
-static bool is_same_taint(const struct bt_device_taint *a, const struct bt_device_taint *b)
-{
-	return bt_str_equal(a->key, b->key) && bt_str_equal(a->value, b->value) &&
-		bt_str_equal(a->effect, b->effect);
-}
-
 static bool has_counters(
 	struct tally *tally, const struct bt_pool_view *view, const struct bt_pool_device *device)
 {
@@ -65,10 +59,13 @@ static void count_selected(
 		const struct bt_device_taint *taint = bt_device_find_untolerated_taint(
 			search->pools->rows.items[device->row].spec, tally->option->tolerations,
 			tally->option->toleration_count);
-		uint32_t i;
+		uint32_t i = 0;
 
-		for (i = 0; i < tally->taint_count && !is_same_taint(tally->taints[i], taint);
-			i++) {
+		while (i < tally->taint_count &&
+			!(bt_str_equal(tally->taints[i]->key, taint->key) &&
+				bt_str_equal(tally->taints[i]->value, taint->value) &&
+				bt_str_equal(tally->taints[i]->effect, taint->effect))) {
+			i++;
 		}
 		if (i < TAINTS_MAX) {
 			tally->taints[i] = taint;
@@ -140,16 +137,6 @@ static void count_device(
 	}
 }
 
-static struct bt_str taint_text(const struct bt_device_taint *taint, struct bt_arena *arena)
-{
-	if (taint->value.length == 0) {
-		return bt_arena_printf(
-			arena, "%.*s:%.*s", BT_STR_ARG(taint->key), BT_STR_ARG(taint->effect));
-	}
-	return bt_arena_printf(arena, "%.*s=%.*s:%.*s", BT_STR_ARG(taint->key),
-		BT_STR_ARG(taint->value), BT_STR_ARG(taint->effect));
-}
-
 static uint32_t index_of_largest(const uint32_t *counts, uint32_t count)
 {
 	uint32_t best = 0;
@@ -193,7 +180,10 @@ static bool report_option(struct bt_search *search, const struct bt_option *opti
 	}
 	if (tally.taint_count != 0) {
 		best = index_of_largest(tally.taint_counts, tally.taint_count);
-		report->taint = taint_text(tally.taints[best], tally.arena);
+		const struct bt_device_taint *taint = tally.taints[best];
+		report->taint = bt_arena_printf(arena, "%.*s%s%.*s:%.*s", BT_STR_ARG(taint->key),
+			taint->value.length != 0 ? "=" : "", BT_STR_ARG(taint->value),
+			BT_STR_ARG(taint->effect));
 	}
 	out_report->wanted = option->needs_all ? tally.listed
 		: option->count > 0            ? (uint32_t)option->count

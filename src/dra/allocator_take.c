@@ -97,27 +97,22 @@ static bool is_taken(const struct bt_search *search, uint32_t id)
 		search->memory->taken_counts.items[id] != 0;
 }
 
-static bool is_taken_for(const struct bt_search *search, uint32_t id, uint32_t claim)
+bool bt_search_is_busy(const struct bt_search *search, const struct bt_option *option,
+	const struct bt_pool_device *device)
 {
-	if (!is_taken(search, id)) {
-		return false;
+	bool is_taken_here = is_taken(search, device->id);
+
+	if (!option->is_admin) {
+		return is_taken_here ||
+			bt_allocated_is_dedicated(&search->pools->dra->allocated, device->id);
 	}
-	for (uint32_t i = 0; i < search->memory->taken.count; i++) {
+	for (uint32_t i = 0; is_taken_here && i < search->memory->taken.count; i++) {
 		const struct bt_taken_device *taken = &search->memory->taken.items[i];
-		if (taken->id == id && taken->option->claim == claim) {
+		if (taken->id == device->id && taken->option->claim == option->claim) {
 			return true;
 		}
 	}
 	return false;
-}
-
-bool bt_search_is_busy(const struct bt_search *search, const struct bt_option *option,
-	const struct bt_pool_device *device)
-{
-	return option->is_admin
-		? is_taken_for(search, device->id, option->claim)
-		: (bt_allocated_is_dedicated(&search->pools->dra->allocated, device->id) ||
-			  is_taken(search, device->id));
 }
 
 static const struct bt_own_capacity *find_own_capacity(const struct bt_search *search, uint32_t id)
@@ -235,46 +230,6 @@ static uint32_t seen_index(const struct bt_search *search, const struct bt_optio
 	return i;
 }
 
-static bool add_distinct(const struct bt_search *search, const struct bt_option *option,
-	struct bt_prepared_constraint *constraint, uint32_t row)
-{
-	const struct bt_device_attribute *value =
-		find_attribute(search, row, constraint->spec->distinct_attribute);
-
-	if (value == NULL) {
-		return false;
-	}
-	bool can_differ = value->string.data != NULL || value->int_.present ||
-		value->bool_.present || value->version.data != NULL;
-	for (uint32_t i = 0; i < constraint->seen_count; i++) {
-		if (constraint->seen[i] != NULL &&
-			(!can_differ || is_same_value(constraint->seen[i], value))) {
-			return false;
-		}
-	}
-	/* Upstream quirk, spec 12 section 21, D9: only one value is kept for each request name. */
-	constraint->seen[seen_index(search, option)] = value;
-	return true;
-}
-
-static bool add_match(
-	const struct bt_search *search, struct bt_prepared_constraint *constraint, uint32_t row)
-{
-	const struct bt_device_attribute *value =
-		find_attribute(search, row, constraint->spec->match_attribute);
-
-	if (value == NULL) {
-		return false;
-	}
-	if (constraint->count == 0) {
-		constraint->value = value;
-	} else if (!is_same_value(constraint->value, value)) {
-		return false;
-	}
-	constraint->count++;
-	return true;
-}
-
 bool bt_search_may_match(const struct bt_search *search, const struct bt_option *option,
 	const struct bt_pool_device *device)
 {
@@ -314,6 +269,39 @@ static void remove_constraints(
 	}
 }
 
+/** Add the device to a constraint. Returns false if the constraint rejects the device. */
+static bool add_constraint(const struct bt_search *search, const struct bt_option *option,
+	struct bt_prepared_constraint *constraint, uint32_t row)
+{
+	const struct bt_device_attribute *value = find_attribute(search, row,
+		constraint->is_match ? constraint->spec->match_attribute
+				     : constraint->spec->distinct_attribute);
+
+	if (value == NULL) {
+		return false;
+	}
+	if (constraint->is_match) {
+		if (constraint->count == 0) {
+			constraint->value = value;
+		} else if (!is_same_value(constraint->value, value)) {
+			return false;
+		}
+		constraint->count++;
+		return true;
+	}
+	bool can_differ = value->string.data != NULL || value->int_.present ||
+		value->bool_.present || value->version.data != NULL;
+	for (uint32_t i = 0; i < constraint->seen_count; i++) {
+		if (constraint->seen[i] != NULL &&
+			(!can_differ || is_same_value(constraint->seen[i], value))) {
+			return false;
+		}
+	}
+	/* Upstream quirk, spec 12 section 21, D9: only one value is kept for each request name. */
+	constraint->seen[seen_index(search, option)] = value;
+	return true;
+}
+
 /**
  * Add the device to the constraints that apply to the option. If a constraint rejects the device,
  * removes the device from the earlier constraints and returns false.
@@ -323,10 +311,8 @@ static bool add_constraints(struct bt_search *search, const struct bt_option *op
 	const struct bt_prepared_claim *claim = &search->prepared->items[option->claim];
 
 	for (uint32_t i = 0; i < claim->constraint_count; i++) {
-		struct bt_prepared_constraint *constraint = &claim->constraints[i];
 		if (option->constraints[i] &&
-			!(constraint->is_match ? add_match(search, constraint, row)
-					       : add_distinct(search, option, constraint, row))) {
+			!add_constraint(search, option, &claim->constraints[i], row)) {
 			remove_constraints(search, option, i);
 			return false;
 		}

@@ -59,27 +59,6 @@ bt_int128 bt_device_amount(const struct bt_quantity *quantity)
 	return shift(quantity->mantissa, (int64_t)quantity->exponent + SCALE);
 }
 
-/**
- * Returns the lowest min + n x step that is not below the request, in whole units, clamped to
- * int64. If step is 0, returns the request itself.
- */
-static struct bt_quantity round_to_step(
-	const struct bt_quantity *request, const struct bt_capacity_request_policy_range *range)
-{
-	bt_int128 min = bt_quantity_value(range->min);
-	bt_int128 step = bt_quantity_value(range->step);
-	bt_int128 distance = bt_quantity_value(request) - min;
-
-	if (step == 0) {
-		return *request;
-	}
-	bt_int128 value = min + step * (distance / step + (distance % step != 0));
-	if (value > INT64_MAX || value < INT64_MIN) {
-		value = value > 0 ? INT64_MAX : INT64_MIN;
-	}
-	return bt_quantity_make((int64_t)value, 0, BT_QUANTITY_BINARY_SI);
-}
-
 struct bt_quantity bt_device_capacity_consumed(
 	const struct bt_quantity *request, const struct bt_device_capacity *capacity)
 {
@@ -95,7 +74,18 @@ struct bt_quantity bt_device_capacity_consumed(
 		if (bt_quantity_compare(request, range->min) < 0) {
 			return *range->min;
 		}
-		return range->step != NULL ? round_to_step(request, range) : *request;
+		bt_int128 step = range->step != NULL ? bt_quantity_value(range->step) : 0;
+		if (step == 0) {
+			return *request;
+		}
+		/* the lowest min + n x step that is not below the request, in whole units */
+		bt_int128 min = bt_quantity_value(range->min);
+		bt_int128 distance = bt_quantity_value(request) - min;
+		bt_int128 value = min + step * (distance / step + (distance % step != 0));
+		if (value > INT64_MAX || value < INT64_MIN) {
+			value = value > 0 ? INT64_MAX : INT64_MIN;
+		}
+		return bt_quantity_make((int64_t)value, 0, BT_QUANTITY_BINARY_SI);
 	}
 	for (uint32_t i = 0; policy != NULL && i < policy->valid_values.count; i++) {
 		if (bt_quantity_compare(&policy->valid_values.items[i], request) >= 0) {
@@ -174,22 +164,6 @@ bool bt_device_taint_blocks(const struct bt_device_taint *taint)
 		bt_str_equal(taint->effect, BT_STR("NoExecute"));
 }
 
-static bool tolerates(
-	const struct bt_device_toleration *toleration, const struct bt_device_taint *taint)
-{
-	if (toleration->effect.length != 0 && !bt_str_equal(toleration->effect, taint->effect)) {
-		return false;
-	}
-	if (toleration->key.length != 0 && !bt_str_equal(toleration->key, taint->key)) {
-		return false;
-	}
-	if (toleration->operator_.length == 0 ||
-		bt_str_equal(toleration->operator_, BT_STR("Equal"))) {
-		return bt_str_equal(toleration->value, taint->value);
-	}
-	return bt_str_equal(toleration->operator_, BT_STR("Exists"));
-}
-
 const struct bt_device_taint *bt_device_find_untolerated_taint(const struct bt_device *device,
 	const struct bt_device_toleration *tolerations, uint32_t count)
 {
@@ -198,7 +172,16 @@ const struct bt_device_taint *bt_device_find_untolerated_taint(const struct bt_d
 		bool is_tolerated = !bt_device_taint_blocks(taint);
 
 		for (uint32_t k = 0; k < count && !is_tolerated; k++) {
-			is_tolerated = tolerates(&tolerations[k], taint);
+			const struct bt_device_toleration *toleration = &tolerations[k];
+			bool is_equal = toleration->operator_.length == 0 ||
+				bt_str_equal(toleration->operator_, BT_STR("Equal"));
+
+			is_tolerated = (toleration->effect.length == 0 ||
+					       bt_str_equal(toleration->effect, taint->effect)) &&
+				(toleration->key.length == 0 ||
+					bt_str_equal(toleration->key, taint->key)) &&
+				(is_equal ? bt_str_equal(toleration->value, taint->value)
+					  : bt_str_equal(toleration->operator_, BT_STR("Exists")));
 		}
 		if (!is_tolerated) {
 			return taint;

@@ -158,23 +158,6 @@ const struct bt_device_class *bt_device_class_for_resource(
 	return id != UINT32_MAX ? class_of(map->mappings.items[id].device_class) : NULL;
 }
 
-static bool is_same(const struct bt_device_class_map *a, const struct bt_device_class_map *b)
-{
-	for (uint32_t i = 0; i < a->mappings.count; i++) {
-		const struct bt_device_class_mapping *mapping = &a->mappings.items[i];
-		if (mapping->resource == NULL) {
-			continue;
-		}
-		uint32_t id =
-			find_id(b, (struct bt_str){mapping->resource, mapping->resource_length});
-		if (id == UINT32_MAX ||
-			b->mappings.items[id].device_class != mapping->device_class) {
-			return false;
-		}
-	}
-	return a->mappings.map.count == b->mappings.map.count;
-}
-
 bool bt_device_class_map_validate(
 	const struct bt_device_class_map *map, struct bt_strbuf *out_reason)
 {
@@ -192,7 +175,16 @@ bool bt_device_class_map_validate(
 			bt_object_store_find_object(store, BT_KIND_DEVICE_CLASS, BT_STR(""),
 				device_class->metadata.name));
 	}
-	bool valid = is_same(map, &fresh);
+	bool valid = map->mappings.map.count == fresh.mappings.map.count;
+	for (uint32_t i = 0; i < map->mappings.count && valid; i++) {
+		const struct bt_device_class_mapping *mapping = &map->mappings.items[i];
+		if (mapping->resource != NULL) {
+			uint32_t id = find_id(&fresh,
+				(struct bt_str){mapping->resource, mapping->resource_length});
+			valid = id != UINT32_MAX &&
+				fresh.mappings.items[id].device_class == mapping->device_class;
+		}
+	}
 	if (!valid) {
 		bt_strbuf_append_c(out_reason, "classes behind extended resources are stale");
 	}

@@ -378,24 +378,6 @@ void bt_device_pools_destroy(struct bt_device_pools *pools)
 	bt_free(pools);
 }
 
-/** Returns the pool of a slice; adds the pool if it is new. */
-static uint32_t pool_of(struct bt_device_pools *pools, const struct bt_resource_slice *slice)
-{
-	struct bt_device_ids *ids = &pools->dra->ids;
-	uint32_t id = bt_device_ids_ref(ids, slice->spec.driver, slice->spec.pool.name, BT_STR(""));
-
-	bt_vec_pad(&pools->pool_of_id, id + 1, BT_POOL_NONE);
-	uint32_t pool = pools->pool_of_id.items[id];
-	if (pool != BT_POOL_NONE) {
-		bt_device_ids_unref(ids, id);
-		return pool;
-	}
-	struct bt_pool item = {.id = id};
-	bt_vec_store(&pools->pools, &pools->free_pools, item, pool);
-	pools->pool_of_id.items[id] = pool;
-	return pool;
-}
-
 static void drop_pool_if_empty(struct bt_device_pools *pools, uint32_t pool)
 {
 	struct bt_pool *item = &pools->pools.items[pool];
@@ -497,8 +479,20 @@ static void link_slice(
 	struct bt_device_pools *pools, uint32_t id, uint32_t *old_rows, uint32_t old_count)
 {
 	const struct bt_resource_slice *value = bt_pool_slice_value(pools, id);
-	uint32_t pool = pool_of(pools, value);
 	struct bt_pool_slice *slice = &pools->slices.items[id];
+	struct bt_device_ids *ids = &pools->dra->ids;
+	uint32_t pool_id =
+		bt_device_ids_ref(ids, value->spec.driver, value->spec.pool.name, BT_STR(""));
+
+	bt_vec_pad(&pools->pool_of_id, pool_id + 1, BT_POOL_NONE);
+	uint32_t pool = pools->pool_of_id.items[pool_id];
+	if (pool != BT_POOL_NONE) {
+		bt_device_ids_unref(ids, pool_id);
+	} else {
+		struct bt_pool item = {.id = pool_id};
+		bt_vec_store(&pools->pools, &pools->free_pools, item, pool);
+		pools->pool_of_id.items[pool_id] = pool;
+	}
 
 	slice->pool = pool;
 	slice->scope = node_scope_ref(

@@ -3,25 +3,6 @@
 #include "dra/device_pools_private.h"
 
 /** Compare views by content, because the indexes of rows and pools may differ. */
-static bool is_equal_view(const struct bt_device_pools *pools, const struct bt_pool_view *a,
-	const struct bt_device_pools *fresh, const struct bt_pool_view *b)
-{
-	if (pools->pools.items[a->pool].id != fresh->pools.items[b->pool].id ||
-		a->state != b->state || a->is_binding != b->is_binding ||
-		a->devices.count != b->devices.count) {
-		return false;
-	}
-	for (uint32_t i = 0; i < a->devices.count; i++) {
-		const struct bt_pool_device *left = &a->devices.items[i];
-		const struct bt_pool_device *right = &b->devices.items[i];
-		if (left->id != right->id || left->flags != right->flags ||
-			pools->rows.items[left->row].spec != fresh->rows.items[right->row].spec) {
-			return false;
-		}
-	}
-	return true;
-}
-
 static bool is_equal_node(const struct bt_device_pools *pools, const struct bt_node_pools *a,
 	const struct bt_device_pools *fresh, const struct bt_node_pools *b)
 {
@@ -30,46 +11,20 @@ static bool is_equal_node(const struct bt_device_pools *pools, const struct bt_n
 		return false;
 	}
 	for (uint32_t i = 0; i < a->items.count; i++) {
-		if (!is_equal_view(pools, a->items.items[i].view, fresh, b->items.items[i].view)) {
+		const struct bt_pool_view *x = a->items.items[i].view;
+		const struct bt_pool_view *y = b->items.items[i].view;
+
+		if (pools->pools.items[x->pool].id != fresh->pools.items[y->pool].id ||
+			x->state != y->state || x->is_binding != y->is_binding ||
+			x->devices.count != y->devices.count) {
 			return false;
 		}
-	}
-	return true;
-}
-
-static bool validate_nodes(
-	struct bt_device_pools *pools, struct bt_device_pools *fresh, struct bt_strbuf *out_reason)
-{
-	for (uint32_t slot = 0; slot < pools->nodes.count; slot++) {
-		struct bt_node_pools plain;
-		bool is_equal;
-		if (!pools->nodes.items[slot].is_known ||
-			!pools->dra->state->nodes.rows[slot].in_snapshot) {
-			continue;
-		}
-		bt_node_pools_compute(fresh, slot, &plain);
-		is_equal =
-			is_equal_node(pools, bt_device_pools_of_node(pools, slot), fresh, &plain);
-		bt_vec_finish(&plain.items);
-		if (!is_equal) {
-			bt_strbuf_printf(out_reason, "pools of node %.*s differ",
-				BT_STR_ARG(bt_node_table_name(&pools->dra->state->nodes, slot)));
-			return false;
-		}
-	}
-	return true;
-}
-
-static bool validate_verdicts(struct bt_device_pools *pools, struct bt_strbuf *out_reason)
-{
-	for (uint32_t i = 0; i < pools->programs.count; i++) {
-		const struct bt_selector_program *program = &pools->programs.items[i];
-		for (uint32_t row = 0; row < program->row_capacity && row < pools->rows.count;
-			row++) {
-			if (!bt_selector_verdict_is_valid(pools, program, row)) {
-				bt_strbuf_printf(out_reason, "verdict of %.*s on device %u differs",
-					(int)program->length, program->text,
-					pools->rows.items[row].id);
+		for (uint32_t k = 0; k < x->devices.count; k++) {
+			const struct bt_pool_device *left = &x->devices.items[k];
+			const struct bt_pool_device *right = &y->devices.items[k];
+			if (left->id != right->id || left->flags != right->flags ||
+				pools->rows.items[left->row].spec !=
+					fresh->rows.items[right->row].spec) {
 				return false;
 			}
 		}
@@ -81,6 +36,7 @@ bool bt_device_pools_validate(struct bt_device_pools *pools, struct bt_strbuf *o
 {
 	/* Recompute the pools from the same slices. */
 	struct bt_device_pools *fresh = bt_device_pools_create(pools->dra);
+	bool is_valid = true;
 
 	for (uint32_t i = 0; i < pools->slices.count; i++) {
 		if (pools->slices.items[i].object != NULL) {
@@ -89,8 +45,34 @@ bool bt_device_pools_validate(struct bt_device_pools *pools, struct bt_strbuf *o
 	}
 
 	bt_device_pools_catch_up(pools);
-	bool is_valid =
-		validate_nodes(pools, fresh, out_reason) && validate_verdicts(pools, out_reason);
+	for (uint32_t slot = 0; slot < pools->nodes.count && is_valid; slot++) {
+		struct bt_node_pools plain;
+		if (!pools->nodes.items[slot].is_known ||
+			!pools->dra->state->nodes.rows[slot].in_snapshot) {
+			continue;
+		}
+		bt_node_pools_compute(fresh, slot, &plain);
+		is_valid =
+			is_equal_node(pools, bt_device_pools_of_node(pools, slot), fresh, &plain);
+		bt_vec_finish(&plain.items);
+		if (!is_valid) {
+			bt_strbuf_printf(out_reason, "pools of node %.*s differ",
+				BT_STR_ARG(bt_node_table_name(&pools->dra->state->nodes, slot)));
+		}
+	}
+	for (uint32_t i = 0; i < pools->programs.count && is_valid; i++) {
+		const struct bt_selector_program *program = &pools->programs.items[i];
+		uint32_t count = BT_MIN(program->row_capacity, pools->rows.count);
+		uint32_t row = 0;
+		while (row < count && bt_selector_verdict_is_valid(pools, program, row)) {
+			row++;
+		}
+		if (row < count) {
+			bt_strbuf_printf(out_reason, "verdict of %.*s on device %u differs",
+				(int)program->length, program->text, pools->rows.items[row].id);
+			is_valid = false;
+		}
+	}
 	bt_device_pools_destroy(fresh);
 	return is_valid;
 }

@@ -155,36 +155,27 @@ static int64_t count_allocated(const struct bt_dra *dra, const struct reached_de
 	return count;
 }
 
-/** Finds the devices that every node reaches. */
-static void find_everywhere(struct bt_dra *dra, struct class_totals *totals)
-{
-	struct bt_device_pools *pools = dra->pools;
-	struct reached_devices *reached = &totals->everywhere;
-
-	reset_reached(pools, reached);
-	intern_selectors(dra, totals->device_class);
-	for (uint32_t i = 0; i < pools->slices.count && !reached->is_broken; i++) {
-		const struct bt_pool_slice *slice = &pools->slices.items[i];
-
-		if (slice->object == NULL || !is_everywhere(pools, slice)) {
-			continue;
-		}
-		reached->is_broken |=
-			pools->scopes.items[slice->scope].kind == BT_NODE_SCOPE_BROKEN;
-		add_slice(dra, slice, BT_SLOT_NONE, reached);
-	}
-	totals->allocated_version = UINT64_MAX;
-}
-
 struct bt_device_totals bt_dra_device_totals(
 	struct bt_dra *dra, const struct bt_device_class *device_class, uint32_t slot)
 {
 	struct class_totals *totals = totals_of(dra, device_class);
 	struct bt_device_pools *pools = dra->pools;
 
-	bt_device_pools_catch_up(dra->pools);
-	if (!totals->everywhere.is_known || totals->everywhere.sequence != dra->pools->sequence) {
-		find_everywhere(dra, totals);
+	bt_device_pools_catch_up(pools);
+	struct reached_devices *everywhere = &totals->everywhere;
+	if (!everywhere->is_known || everywhere->sequence != pools->sequence) {
+		reset_reached(pools, everywhere);
+		intern_selectors(dra, device_class);
+		for (uint32_t i = 0; i < pools->slices.count && !everywhere->is_broken; i++) {
+			const struct bt_pool_slice *slice = &pools->slices.items[i];
+
+			if (slice->object != NULL && is_everywhere(pools, slice)) {
+				everywhere->is_broken |= pools->scopes.items[slice->scope].kind ==
+					BT_NODE_SCOPE_BROKEN;
+				add_slice(dra, slice, BT_SLOT_NONE, everywhere);
+			}
+		}
+		totals->allocated_version = UINT64_MAX;
 	}
 	bt_vec_pad(&totals->nodes, slot + 1, (struct reached_devices){0});
 	struct reached_devices *here = &totals->nodes.items[slot];
@@ -206,15 +197,15 @@ struct bt_device_totals bt_dra_device_totals(
 			add_pool(dra, pools->shared_pools.items[i], slot, here);
 		}
 	}
-	if (totals->everywhere.is_broken || here->is_broken) {
+	if (everywhere->is_broken || here->is_broken) {
 		return (struct bt_device_totals){0, 0};
 	}
 	if (totals->allocated_version != dra->allocated.version) {
 		totals->allocated_version = dra->allocated.version;
-		totals->allocated_everywhere = count_allocated(dra, &totals->everywhere);
+		totals->allocated_everywhere = count_allocated(dra, everywhere);
 	}
 	return (struct bt_device_totals){
-		.devices = (int64_t)totals->everywhere.ids.count + here->ids.count,
+		.devices = (int64_t)everywhere->ids.count + here->ids.count,
 		.allocated = totals->allocated_everywhere + count_allocated(dra, here),
 	};
 }
@@ -233,25 +224,6 @@ struct slice_count {
 	bool is_broken;
 };
 
-static bool selects(struct slice_count *count, const struct bt_node_selector *selector)
-{
-	struct bt_arena arena = {0};
-	struct bt_error_list errors = {0};
-	struct bt_parsed_node_selector parsed =
-		bt_node_selector_parse(selector, BT_STR(""), &arena);
-	bool matches = false;
-
-	bt_node_selector_errors(&parsed, &arena, &errors);
-	if (errors.count != 0) {
-		count->is_broken = true;
-	} else {
-		matches = bt_node_selector_matches(&parsed, count->node_name,
-			&count->dra->state->nodes.rows[count->slot].labels, &arena, NULL);
-	}
-	bt_arena_finish(&arena);
-	return matches;
-}
-
 /**
  * Whether a slice or device with these node fields can be used on the node. none: the result if no
  * field is set.
@@ -262,10 +234,22 @@ static bool is_on_node(struct slice_count *count, bool all_nodes, struct bt_str 
 	if (all_nodes || bt_str_equal(node_name, count->node_name)) {
 		return true;
 	}
-	if (selector != NULL) {
-		return node_name.length == 0 && selects(count, selector);
+	if (selector == NULL || node_name.length != 0) {
+		return none && node_name.length == 0;
 	}
-	return none && node_name.length == 0;
+	struct bt_arena arena = {0};
+	struct bt_error_list errors = {0};
+	struct bt_parsed_node_selector parsed =
+		bt_node_selector_parse(selector, BT_STR(""), &arena);
+
+	bt_node_selector_errors(&parsed, &arena, &errors);
+	bool is_broken = errors.count != 0;
+	bool matches = !is_broken &&
+		bt_node_selector_matches(&parsed, count->node_name,
+			&count->dra->state->nodes.rows[count->slot].labels, &arena, NULL);
+	count->is_broken |= is_broken;
+	bt_arena_finish(&arena);
+	return matches;
 }
 
 static void count_slice(struct slice_count *count, const struct bt_resource_slice *slice)

@@ -444,23 +444,22 @@ static struct bt_pool_view *broken_view(
 }
 
 /**
- * Collect the relevant slices of the highest generation into pools->relevant. Returns false if a
- * selector cannot be parsed; *out_broken is then the view with the error.
+ * Returns the view of the pool for a node; NULL if no slice of the pool is relevant to the node.
  */
-static bool collect_slices(struct bt_device_pools *pools, uint32_t pool, uint32_t slot,
-	struct bt_pool_view **out_broken)
+static struct bt_pool_view *view_for(struct bt_device_pools *pools, uint32_t pool, uint32_t slot)
 {
-	const struct bt_pool *item = &pools->pools.items[pool];
+	struct bt_pool *owner = &pools->pools.items[pool];
+	struct bt_pool_view *view;
 	int64_t highest = INT64_MIN;
 
+	/* Collect the relevant slices of the highest generation. */
 	pools->relevant.count = 0;
-	for (uint32_t i = 0; i < item->slices.count; i++) {
-		uint32_t slice = item->slices.items[i];
+	for (uint32_t i = 0; i < owner->slices.count; i++) {
+		uint32_t slice = owner->slices.items[i];
 		struct relevance relevance = relevance_of(pools, &pools->slices.items[slice], slot);
 		int64_t generation = generation_of(pools, slice);
 		if (relevance.broken_scope != BT_POOL_NONE) {
-			*out_broken = broken_view(pools, pool, slice, relevance);
-			return false;
+			return broken_view(pools, pool, slice, relevance);
 		}
 		if (!relevance.is_relevant || generation < highest) {
 			continue;
@@ -471,24 +470,11 @@ static bool collect_slices(struct bt_device_pools *pools, uint32_t pool, uint32_
 		}
 		bt_vec_push(&pools->relevant, slice);
 	}
-	return true;
-}
-
-/**
- * Returns the view of the pool for a node; NULL if no slice of the pool is relevant to the node.
- */
-static struct bt_pool_view *view_for(struct bt_device_pools *pools, uint32_t pool, uint32_t slot)
-{
-	struct bt_pool *owner = &pools->pools.items[pool];
-	struct bt_pool_view *view = NULL;
-	uint32_t count;
-	size_t bytes;
-
-	if (!collect_slices(pools, pool, slot, &view) || pools->relevant.count == 0) {
-		return view;
+	uint32_t count = pools->relevant.count;
+	size_t bytes = count * sizeof(pools->relevant.items[0]);
+	if (count == 0) {
+		return NULL;
 	}
-	count = pools->relevant.count;
-	bytes = count * sizeof(pools->relevant.items[0]);
 	if (count > 1) {
 		qsort(pools->relevant.items, count, sizeof(pools->relevant.items[0]),
 			compare_numbers);
