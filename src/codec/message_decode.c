@@ -33,30 +33,6 @@ struct collector {
 	uint32_t count;
 };
 
-/** Returns a new zeroed item. */
-static void *collector_add(struct collector *collector, struct bt_arena *scratch)
-{
-	struct collector_run *last = collector->last;
-	if (last == NULL || last->count == last->capacity) {
-		uint32_t capacity = last == NULL ? FIRST_RUN_ITEMS : 2 * last->capacity;
-		struct collector_run *run =
-			bt_arena_alloc(scratch, sizeof(*run) + capacity * collector->item_size);
-		*run = (struct collector_run){.capacity = capacity};
-		if (last == NULL) {
-			collector->first = run;
-		} else {
-			last->next = run;
-		}
-		collector->last = run;
-		last = run;
-	}
-	void *item = last->items + last->count * collector->item_size;
-	memset(item, 0, collector->item_size);
-	last->count++;
-	collector->count++;
-	return item;
-}
-
 /** Returns a copy of all items, in order, in the arena; NULL if there are no items. */
 static void *collector_finish(const struct collector *collector, struct bt_arena *arena)
 {
@@ -188,7 +164,20 @@ static int add_item(struct decoder *decoder, struct collector *collector, void *
 			BT_MESSAGE_ITEM_BYTES_MAX);
 	}
 	decoder->item_bytes_left -= collector->item_size;
-	*out_item = collector_add(collector, &decoder->scratch);
+	struct collector_run *last = collector->last;
+	if (last == NULL || last->count == last->capacity) {
+		uint32_t capacity = last == NULL ? FIRST_RUN_ITEMS : 2 * last->capacity;
+		struct collector_run *run = bt_arena_alloc(
+			&decoder->scratch, sizeof(*run) + capacity * collector->item_size);
+		*run = (struct collector_run){.capacity = capacity};
+		*(last == NULL ? &collector->first : &last->next) = run;
+		collector->last = run;
+		last = run;
+	}
+	*out_item = last->items + last->count * collector->item_size;
+	memset(*out_item, 0, collector->item_size);
+	last->count++;
+	collector->count++;
 	return 0;
 }
 
@@ -362,29 +351,6 @@ static const struct bt_field *find_row(
 	return NULL;
 }
 
-static int decode_member(struct decoder *decoder, const struct bt_message *message,
-	struct bt_str name, uint32_t *hint, void *out, const struct bt_path *path)
-{
-	const struct bt_field *field = find_row(message, name, hint);
-	while (field != NULL && is_inline(field)) {
-		uint32_t inner_hint = 0;
-		out = bt_field_at(out, field->offset);
-		if (field->shape == BT_SHAPE_NULLABLE) {
-			out = bt_nullable_place(field, out, decoder->arena);
-		}
-		field = find_row(field->message, name, &inner_hint);
-	}
-	if (field != NULL) {
-		return decode_field(decoder, field, bt_field_at(out, field->offset), path);
-	}
-	int result = bt_json_skip(decoder->reader, NULL, decoder->err);
-	if (result == 0) {
-		return 0;
-	}
-	struct bt_path unknown = {.parent = path, .step = BT_STEP_MEMBER, .name = name};
-	return fail_at(decoder, &unknown, result);
-}
-
 static int decode_members(struct decoder *decoder, const struct bt_message *message, void *out,
 	const struct bt_path *path)
 {
@@ -405,9 +371,29 @@ static int decode_members(struct decoder *decoder, const struct bt_message *mess
 		if (!more) {
 			return 0;
 		}
-		result = decode_member(decoder, message, name, &hint, out, path);
+		const struct bt_field *field = find_row(message, name, &hint);
+		void *parent = out;
+		while (field != NULL && is_inline(field)) {
+			uint32_t inner_hint = 0;
+			parent = bt_field_at(parent, field->offset);
+			if (field->shape == BT_SHAPE_NULLABLE) {
+				parent = bt_nullable_place(field, parent, decoder->arena);
+			}
+			field = find_row(field->message, name, &inner_hint);
+		}
+		if (field != NULL) {
+			result = decode_field(
+				decoder, field, bt_field_at(parent, field->offset), path);
+			if (result != 0) {
+				return result;
+			}
+			continue;
+		}
+		result = bt_json_skip(decoder->reader, NULL, decoder->err);
 		if (result != 0) {
-			return result;
+			struct bt_path unknown = {
+				.parent = path, .step = BT_STEP_MEMBER, .name = name};
+			return fail_at(decoder, &unknown, result);
 		}
 	}
 }

@@ -5,36 +5,27 @@
 
 static bool message_is_zero(const struct bt_message *message, const void *structure);
 
-/** Returns whether the value is zero for its type. */
-static bool value_is_zero(const struct bt_field *field, const void *value)
-{
-	switch ((enum bt_field_type)field->type) {
-	case BT_FIELD_STR:
-	case BT_FIELD_RAW_JSON:
-		return bt_load_str(value).length == 0;
-	case BT_FIELD_BOOL:
-	case BT_FIELD_I32:
-	case BT_FIELD_I64:
-		return bt_load_number(field, value) == 0;
-	case BT_FIELD_MESSAGE:
-		return message_is_zero(field->message, value);
-	case BT_FIELD_SCALAR:
-		return field->scalar->is_zero(value);
-	}
-	return true;
-}
-
 /** Returns whether the field is zero, and thus omitted from JSON unless it has BT_FIELD_ALWAYS. */
 static bool field_is_zero(const struct bt_field *field, const void *member)
 {
-	switch ((enum bt_field_shape)field->shape) {
-	case BT_SHAPE_SINGLE:
-		return value_is_zero(field, member);
-	case BT_SHAPE_NULLABLE:
+	if (field->shape == BT_SHAPE_NULLABLE) {
 		return bt_nullable_value(field, member) == NULL;
-	case BT_SHAPE_LIST:
-	case BT_SHAPE_MAP:
+	}
+	if (field->shape != BT_SHAPE_SINGLE) {
 		return bt_load_list(member).count == 0;
+	}
+	switch ((enum bt_field_type)field->type) {
+	case BT_FIELD_STR:
+	case BT_FIELD_RAW_JSON:
+		return bt_load_str(member).length == 0;
+	case BT_FIELD_BOOL:
+	case BT_FIELD_I32:
+	case BT_FIELD_I64:
+		return bt_load_number(field, member) == 0;
+	case BT_FIELD_MESSAGE:
+		return message_is_zero(field->message, member);
+	case BT_FIELD_SCALAR:
+		return field->scalar->is_zero(member);
 	}
 	return true;
 }

@@ -223,25 +223,6 @@ static void unpack_value(
 	}
 }
 
-static void unpack_items(
-	const struct bt_field *field, struct bt_wire *wire, struct bt_arena *arena, void *member)
-{
-	uint64_t head = unpack_number(wire);
-	struct bt_any_list list = {.count = (uint32_t)(head >> 1), .present = (head & 1) != 0};
-
-	if (list.count != 0) {
-		list.items = bt_arena_calloc(arena, list.count, field->item_size);
-	}
-	for (uint32_t i = 0; i < list.count; i++) {
-		char *item = (char *)list.items + (size_t)i * field->item_size;
-		if (field->shape == BT_SHAPE_MAP) {
-			bt_store_str(item, bt_arena_str(arena, peek_str(wire)));
-		}
-		unpack_value(field, wire, arena, item + bt_value_offset(field));
-	}
-	bt_store_list(member, list);
-}
-
 static void unpack_message(
 	const struct bt_message *message, struct bt_wire *wire, struct bt_arena *arena, void *out)
 {
@@ -249,6 +230,8 @@ static void unpack_message(
 		BT_ASSERT(tag <= message->field_count);
 		const struct bt_field *field = &message->fields[tag - 1];
 		void *member = bt_field_at(out, field->offset);
+		struct bt_any_list list;
+		uint64_t head;
 		switch ((enum bt_field_shape)field->shape) {
 		case BT_SHAPE_SINGLE:
 			unpack_value(field, wire, arena, member);
@@ -259,7 +242,20 @@ static void unpack_message(
 			break;
 		case BT_SHAPE_LIST:
 		case BT_SHAPE_MAP:
-			unpack_items(field, wire, arena, member);
+			head = unpack_number(wire);
+			list = (struct bt_any_list){
+				.count = (uint32_t)(head >> 1), .present = (head & 1) != 0};
+			if (list.count != 0) {
+				list.items = bt_arena_calloc(arena, list.count, field->item_size);
+			}
+			for (uint32_t i = 0; i < list.count; i++) {
+				char *item = (char *)list.items + (size_t)i * field->item_size;
+				if (field->shape == BT_SHAPE_MAP) {
+					bt_store_str(item, bt_arena_str(arena, peek_str(wire)));
+				}
+				unpack_value(field, wire, arena, item + bt_value_offset(field));
+			}
+			bt_store_list(member, list);
 			break;
 		}
 	}

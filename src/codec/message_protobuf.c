@@ -410,21 +410,6 @@ static const struct bt_field *find_row(
 	return NULL;
 }
 
-static int decode_field(struct decoder *decoder, const struct bt_field *field, struct bt_wire *wire,
-	uint32_t type, void *out, const struct bt_path *path)
-{
-	switch ((enum bt_field_shape)field->shape) {
-	case BT_SHAPE_SINGLE:
-		return decode_value(decoder, field, wire, type, out, path);
-	case BT_SHAPE_NULLABLE:
-		return decode_nullable(decoder, field, wire, type, out, path);
-	case BT_SHAPE_LIST:
-	case BT_SHAPE_MAP:
-		return decode_run(decoder, field, wire, type, out, path);
-	}
-	return 0;
-}
-
 /**
  * Decodes the fields of a message. wrapped is BT_FIELD_WRAPPED if bytes are the content of the
  * wrapper, and 0 if bytes are the message itself.
@@ -461,9 +446,16 @@ static int decode_rows(struct decoder *decoder, const struct bt_message *message
 				.step = BT_STEP_MEMBER,
 				.name = {field->name, field->name_length},
 			};
-			bool is_inline = (field->flags & BT_FIELD_INLINE) != 0;
-			code = decode_field(decoder, field, &wire, type,
-				bt_field_at(out, field->offset), is_inline ? path : &field_path);
+			const struct bt_path *here =
+				(field->flags & BT_FIELD_INLINE) != 0 ? path : &field_path;
+			void *member = bt_field_at(out, field->offset);
+			if (field->shape == BT_SHAPE_SINGLE) {
+				code = decode_value(decoder, field, &wire, type, member, here);
+			} else if (field->shape == BT_SHAPE_NULLABLE) {
+				code = decode_nullable(decoder, field, &wire, type, member, here);
+			} else {
+				code = decode_run(decoder, field, &wire, type, member, here);
+			}
 		}
 		if (code != 0) {
 			return code;

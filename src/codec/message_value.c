@@ -86,28 +86,6 @@ static void copy_value(
 	}
 }
 
-static void copy_items(
-	const struct bt_field *field, void *out, const void *member, struct bt_arena *arena)
-{
-	struct bt_any_list list = bt_load_list(member);
-	if (list.count == 0) {
-		return;
-	}
-	const void *source = list.items;
-	list.items = bt_arena_alloc(arena, (size_t)list.count * field->item_size);
-	memcpy(list.items, source, (size_t)list.count * field->item_size);
-	bt_store_list(out, list);
-	for (uint32_t i = 0; i < list.count; i++) {
-		char *item = (char *)list.items + (size_t)i * field->item_size;
-		const char *from = (const char *)source + (size_t)i * field->item_size;
-		if (field->shape == BT_SHAPE_MAP) {
-			bt_store_str(item, bt_arena_str(arena, bt_load_str(from)));
-		}
-		copy_value(
-			field, item + bt_value_offset(field), from + bt_value_offset(field), arena);
-	}
-}
-
 void bt_message_copy(
 	const struct bt_message *message, void *out, const void *value, struct bt_arena *arena)
 {
@@ -117,7 +95,24 @@ void bt_message_copy(
 		void *copy = bt_field_at(out, field->offset);
 		const void *member = bt_const_field_at(value, field->offset);
 		if (field->shape == BT_SHAPE_LIST || field->shape == BT_SHAPE_MAP) {
-			copy_items(field, copy, member, arena);
+			struct bt_any_list list = bt_load_list(member);
+			const char *from = list.items;
+			if (list.count == 0) {
+				continue;
+			}
+			char *item = bt_arena_alloc(arena, (size_t)list.count * field->item_size);
+			memcpy(item, from, (size_t)list.count * field->item_size);
+			list.items = item;
+			bt_store_list(copy, list);
+			uint32_t value_at = bt_value_offset(field);
+			for (uint32_t k = 0; k < list.count; k++) {
+				if (field->shape == BT_SHAPE_MAP) {
+					bt_store_str(item, bt_arena_str(arena, bt_load_str(from)));
+				}
+				copy_value(field, item + value_at, from + value_at, arena);
+				item += field->item_size;
+				from += field->item_size;
+			}
 		} else if (!bt_field_is_pointer(field)) {
 			copy_value(field, copy, member, arena);
 		} else if (bt_load_pointer(member) != NULL) {
@@ -232,26 +227,13 @@ static uint64_t hash_value(const struct bt_field *field, uint64_t hash, const vo
 	return hash;
 }
 
-static uint64_t hash_items(const struct bt_field *field, uint64_t hash, const void *member)
-{
-	struct bt_any_list list = bt_load_list(member);
-	hash = bt_hash_u64(hash, (uint64_t)list.count << 1 | (list.present ? 1 : 0));
-	for (uint32_t i = 0; i < list.count; i++) {
-		const void *item = bt_list_item(field, &list, i);
-		if (field->shape == BT_SHAPE_MAP) {
-			hash = hash_str(hash, bt_load_str(item));
-		}
-		hash = hash_value(field, hash, bt_const_field_at(item, bt_value_offset(field)));
-	}
-	return hash;
-}
-
 uint64_t bt_message_hash(const struct bt_message *message, uint64_t seed, const void *value)
 {
 	uint64_t hash = seed;
 	for (uint32_t i = 0; i < message->field_count; i++) {
 		const struct bt_field *field = &message->fields[i];
 		const void *member = bt_const_field_at(value, field->offset);
+		struct bt_any_list list;
 		switch ((enum bt_field_shape)field->shape) {
 		case BT_SHAPE_SINGLE:
 			hash = hash_value(field, hash, member);
@@ -263,7 +245,17 @@ uint64_t bt_message_hash(const struct bt_message *message, uint64_t seed, const 
 			break;
 		case BT_SHAPE_LIST:
 		case BT_SHAPE_MAP:
-			hash = hash_items(field, hash, member);
+			list = bt_load_list(member);
+			hash = bt_hash_u64(
+				hash, (uint64_t)list.count << 1 | (list.present ? 1 : 0));
+			for (uint32_t k = 0; k < list.count; k++) {
+				const void *item = bt_list_item(field, &list, k);
+				if (field->shape == BT_SHAPE_MAP) {
+					hash = hash_str(hash, bt_load_str(item));
+				}
+				hash = hash_value(field, hash,
+					bt_const_field_at(item, bt_value_offset(field)));
+			}
 			break;
 		}
 	}
@@ -292,20 +284,15 @@ static struct bt_str entry_key(const struct bt_any_list *list, size_t entry_size
 	return bt_load_str((const char *)list->items + i * entry_size);
 }
 
-static bool is_sorted(const struct bt_any_list *list, size_t entry_size)
-{
-	for (uint32_t i = 1; i < list->count; i++) {
-		if (bt_str_compare(entry_key(list, entry_size, i - 1),
-			    entry_key(list, entry_size, i)) >= 0) {
-			return false;
-		}
-	}
-	return true;
-}
-
 void bt_sort_entries(struct bt_any_list *list, size_t entry_size)
 {
-	if (is_sorted(list, entry_size)) {
+	uint32_t sorted = 1;
+	while (sorted < list->count &&
+		bt_str_compare(entry_key(list, entry_size, sorted - 1),
+			entry_key(list, entry_size, sorted)) < 0) {
+		sorted++;
+	}
+	if (sorted >= list->count) {
 		return;
 	}
 	struct bt_indexed_str *rows = BT_NEW_ARRAY(struct bt_indexed_str, list->count);
