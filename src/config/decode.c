@@ -136,29 +136,6 @@ static int expect_entries(const struct decoder *decoder, const struct bt_json_va
 	return code;
 }
 
-static int decode_str_list(
-	const struct decoder *decoder, const struct bt_json_value *value, void *out)
-{
-	int code = expect_entries(decoder, value, BT_JSON_ARRAY, "", "[]string");
-	if (code != 0) {
-		return code;
-	}
-	struct bt_str *items = BT_ARENA_NEW_ARRAY(decoder->arena, struct bt_str, value->count);
-	for (uint32_t i = 0; i < value->count; i++) {
-		items[i] = BT_STR("");
-		if (value->elements[i]->type != BT_JSON_NULL) {
-			code = decode_scalar(
-				decoder, BT_CONFIG_SCHEMA_STR, NULL, value->elements[i], &items[i]);
-			if (code != 0) {
-				return code;
-			}
-		}
-	}
-	const struct bt_any_list list = {items, value->count, true};
-	memcpy(out, &list, sizeof(list));
-	return 0;
-}
-
 static int decode_str_map(
 	const struct decoder *decoder, const struct bt_json_value *value, void *out)
 {
@@ -188,20 +165,32 @@ static int decode_str_map(
 static int decode_struct(const struct decoder *decoder, const struct bt_config_schema *schema,
 	const struct bt_json_value *value, void *out);
 
+/** Decodes a list of structures, or of texts if schema is NULL. */
 static int decode_list(const struct decoder *decoder, const struct bt_config_schema *schema,
 	const struct bt_json_value *value, void *out)
 {
-	int code = expect_entries(decoder, value, BT_JSON_ARRAY, "[]", schema->go_type);
+	int code = schema != NULL
+		? expect_entries(decoder, value, BT_JSON_ARRAY, "[]", schema->go_type)
+		: expect_entries(decoder, value, BT_JSON_ARRAY, "", "[]string");
+	size_t size = schema != NULL ? schema->size : sizeof(struct bt_str);
 	if (code != 0) {
 		return code;
 	}
-	char *items = bt_arena_calloc(decoder->arena, value->count, schema->size);
-	for (uint32_t i = 0; i < value->count; i++) {
-		code = decode_struct(
-			decoder, schema, value->elements[i], items + (size_t)i * schema->size);
-		if (code != 0) {
-			return code;
+	char *items = bt_arena_calloc(decoder->arena, value->count, size);
+	for (uint32_t i = 0; i < value->count && code == 0; i++) {
+		const struct bt_json_value *element = value->elements[i];
+		void *item = items + (size_t)i * size;
+		if (schema != NULL) {
+			code = decode_struct(decoder, schema, element, item);
+			continue;
 		}
+		*(struct bt_str *)item = BT_STR("");
+		if (element->type != BT_JSON_NULL) {
+			code = decode_scalar(decoder, BT_CONFIG_SCHEMA_STR, NULL, element, item);
+		}
+	}
+	if (code != 0) {
+		return code;
 	}
 	const struct bt_any_list list = {items, value->count, true};
 	memcpy(out, &list, sizeof(list));
@@ -239,10 +228,8 @@ static int decode_field(const struct decoder *decoder, const struct bt_config_sc
 		break;
 	}
 	case BT_CONFIG_SCHEMA_LIST:
-		code = decode_list(decoder, field->schema, value, out);
-		break;
 	case BT_CONFIG_SCHEMA_STR_LIST:
-		code = decode_str_list(decoder, value, out);
+		code = decode_list(decoder, field->schema, value, out);
 		break;
 	case BT_CONFIG_SCHEMA_STR_MAP:
 		code = decode_str_map(decoder, value, out);

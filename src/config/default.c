@@ -141,17 +141,6 @@ static bool is_disabled(const struct bt_config_plugin_set *custom, struct bt_str
 	return BT_STR_FIND(&custom->disabled, name, name) != NULL;
 }
 
-/* Returns the index of the last enabled entry with this name; UINT32_MAX if there is none. */
-static uint32_t find_last(const struct bt_config_plugin_set *custom, struct bt_str name)
-{
-	for (uint32_t i = custom->enabled.count; i > 0; i--) {
-		if (bt_str_equal(custom->enabled.items[i - 1].name, name)) {
-			return i - 1;
-		}
-	}
-	return UINT32_MAX;
-}
-
 /* Clears the weights of the disabled entries, because only the names of disabled entries count. */
 static void strip_disabled(struct bt_config_plugin_set *set)
 {
@@ -243,13 +232,18 @@ static void default_profile(struct bt_config_profile *profile, const struct merg
 			is_disabled(&plugins->multi_point, row->name)) {
 			continue;
 		}
-		uint32_t own = find_last(&plugins->multi_point, row->name);
-		if (own == UINT32_MAX) {
+		/* Of several entries with this name, the last counts. */
+		const struct bt_config_plugin *custom = plugins->multi_point.enabled.items;
+		uint32_t own = plugins->multi_point.enabled.count;
+		while (own > 0 && !bt_str_equal(custom[own - 1].name, row->name)) {
+			own--;
+		}
+		if (own == 0) {
 			result.enabled.items[count++] =
 				(struct bt_config_plugin){row->name, row->weight};
 		} else {
-			used[own] = true;
-			result.enabled.items[count++] = plugins->multi_point.enabled.items[own];
+			used[own - 1] = true;
+			result.enabled.items[count++] = custom[own - 1];
 			merge->overridden->items[merge->overridden->count++] = row->name;
 		}
 	}

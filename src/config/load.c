@@ -309,28 +309,6 @@ static int parse(struct loader *loader, struct bt_json_value **out_value)
 	return code;
 }
 
-static int find_kind(
-	const struct loader *loader, const struct bt_json_value *value, struct type_meta *out_meta)
-{
-	struct bt_str document = loader->input->document.data != NULL ? loader->input->document
-								      : loader->input->json;
-	struct type_meta meta = {{NULL, 0}, {NULL, 0}};
-	int code = read_type_meta(value, &meta, loader->err);
-	if (code != 0) {
-		return code;
-	}
-	if (meta.kind.length == 0 || meta.api_version.length == 0) {
-		return bt_error_set(loader->err, BERTH_ERR_INVALID,
-			"Object '%s' is missing in '%.*s'",
-			meta.kind.length == 0 ? "Kind" : "apiVersion", BT_STR_ARG(document));
-	}
-	if (!is_registered(&meta)) {
-		return fail_unregistered(&meta, loader->err);
-	}
-	*out_meta = meta;
-	return 0;
-}
-
 /* Fails with all errors of strict decoding, if there are any. */
 static int report_strict(const struct loader *loader)
 {
@@ -351,9 +329,19 @@ static int decode_document(struct loader *loader, const struct bt_json_value *va
 {
 	struct bt_config *config = loader->config;
 	struct type_meta meta = {{NULL, 0}, {NULL, 0}};
-	int code = find_kind(loader, value, &meta);
+	int code = read_type_meta(value, &meta, loader->err);
 	if (code != 0) {
 		return code;
+	}
+	if (meta.kind.length == 0 || meta.api_version.length == 0) {
+		struct bt_str document = loader->input->document;
+		return bt_error_set(loader->err, BERTH_ERR_INVALID,
+			"Object '%s' is missing in '%.*s'",
+			meta.kind.length == 0 ? "Kind" : "apiVersion",
+			BT_STR_ARG(document.data != NULL ? document : loader->input->json));
+	}
+	if (!is_registered(&meta)) {
+		return fail_unregistered(&meta, loader->err);
 	}
 	if (!bt_str_equal_c(meta.kind, BT_CONFIG_KIND)) {
 		/*

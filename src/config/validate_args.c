@@ -60,20 +60,6 @@ static void check_default_preemption(const struct bt_default_preemption_args *ar
 	}
 }
 
-static void check_when_unsatisfiable(
-	struct bt_str when, const struct bt_path *path, struct bt_config_errors *errors)
-{
-	if (when.length == 0) {
-		bt_config_errors_add(errors, path, "Required value: can not be empty");
-	} else if (!bt_str_equal_c(when, "DoNotSchedule") &&
-		!bt_str_equal_c(when, "ScheduleAnyway")) {
-		bt_config_errors_add(errors, path,
-			"Unsupported value: %s: supported values: "
-			"\"DoNotSchedule\", \"ScheduleAnyway\"",
-			bt_config_errors_quote_json(errors, when));
-	}
-}
-
 static void check_pod_topology_spread(const struct bt_pod_topology_spread_args *args,
 	const struct bt_path *path, struct bt_config_errors *errors)
 {
@@ -106,8 +92,17 @@ static void check_pod_topology_spread(const struct bt_pod_topology_spread_args *
 			(void)bt_label_key_check(constraint->topology_key, key_path,
 				errors); /* errors are collected */
 		}
-		check_when_unsatisfiable(constraint->when_unsatisfiable,
-			BT_PATH_NAME(here, "whenUnsatisfiable"), errors);
+		const struct bt_path *when_path = BT_PATH_NAME(here, "whenUnsatisfiable");
+		struct bt_str when = constraint->when_unsatisfiable;
+		if (when.length == 0) {
+			bt_config_errors_add(errors, when_path, "Required value: can not be empty");
+		} else if (!bt_str_equal_c(when, "DoNotSchedule") &&
+			!bt_str_equal_c(when, "ScheduleAnyway")) {
+			bt_config_errors_add(errors, when_path,
+				"Unsupported value: %s: supported values: "
+				"\"DoNotSchedule\", \"ScheduleAnyway\"",
+				bt_config_errors_quote_json(errors, when));
+		}
 		if (constraint->label_selector != NULL) {
 			bt_config_errors_add(errors, BT_PATH_NAME(here, "labelSelector"),
 				"Forbidden: constraint must not define a selector, as they "
