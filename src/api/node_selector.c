@@ -25,23 +25,6 @@ static void add_operator_error(struct bt_str operator_, const char *supported,
 	bt_strbuf_finish(&text);
 }
 
-static void build_expression(const struct bt_node_selector_requirement *expression,
-	const struct bt_requirement_path *path, const struct bt_error_sink *sink,
-	struct bt_requirement *out)
-{
-	struct bt_requirement_source source = {
-		expression->key, expression->operator_, &expression->values};
-	enum bt_selector_operator operator_;
-
-	if (!bt_selector_operator_parse(expression->operator_, true, &operator_)) {
-		add_operator_error(expression->operator_,
-			"\"In\", \"NotIn\", \"Exists\", \"DoesNotExist\", \"Gt\", \"Lt\"", path,
-			sink);
-		return;
-	}
-	(void)bt_requirement_build(&source, operator_, path, sink, out);
-}
-
 /** Builds a field requirement: In or NotIn with one value; key and value are not validated. */
 static void build_field(const struct bt_node_selector_requirement *expression,
 	const struct bt_requirement_path *path, const struct bt_error_sink *sink,
@@ -86,7 +69,20 @@ static struct bt_node_term build_term(const struct bt_node_selector_term *source
 	path.member = "matchExpressions";
 	for (uint32_t i = 0; i < source->match_expressions.count; i++) {
 		path.index = i;
-		build_expression(&source->match_expressions.items[i], &path, &sink, &labels[i]);
+		const struct bt_node_selector_requirement *expression =
+			&source->match_expressions.items[i];
+		struct bt_requirement_source requirement = {
+			expression->key, expression->operator_, &expression->values};
+		enum bt_selector_operator operator_;
+
+		if (bt_selector_operator_parse(expression->operator_, true, &operator_)) {
+			(void)bt_requirement_build(
+				&requirement, operator_, &path, &sink, &labels[i]);
+		} else {
+			add_operator_error(expression->operator_,
+				"\"In\", \"NotIn\", \"Exists\", \"DoesNotExist\", \"Gt\", \"Lt\"",
+				&path, &sink);
+		}
 	}
 	path.member = "matchFields";
 	for (uint32_t i = 0; i < source->match_fields.count; i++) {

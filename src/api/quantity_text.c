@@ -265,68 +265,39 @@ int bt_quantity_parse(struct bt_str text, struct bt_arena *arena, struct bt_quan
 }
 
 /**
- * Converts decimal to scale 0. true: the number is whole and at least 1024, so its suffix may be a
- * power of 1024. false: the content of decimal is undefined.
+ * Appends a whole number from 1024 on, with a power of 1024 as suffix. false: the number is not
+ * whole or too low; nothing is appended.
  */
-static bool whole_number(struct bt_decimal *decimal)
-{
-	struct bt_wide limit;
-
-	if (decimal->scale > 0) {
-		if (bt_wide_divide_power10(&decimal->magnitude, (uint64_t)decimal->scale)) {
-			return false;
-		}
-	} else if (!bt_wide_multiply_power10(&decimal->magnitude, (uint64_t)-decimal->scale)) {
-		return false;
-	}
-	decimal->scale = 0;
-	bt_wide_set(&limit, 1024);
-	return bt_wide_compare(&decimal->magnitude, &limit) >= 0;
-}
-
-static void format_binary(struct bt_decimal *whole, struct bt_strbuf *out)
+static bool format_binary(struct bt_decimal decimal, struct bt_strbuf *out)
 {
 	static const char *const suffixes[] = {"", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"};
+	struct bt_wide *number = &decimal.magnitude;
 	char digits[BT_WIDE_DIGITS + 1];
 	struct bt_wide limit;
 	size_t power = 0;
 
+	if (decimal.scale > 0 ? bt_wide_divide_power10(number, (uint64_t)decimal.scale)
+			      : !bt_wide_multiply_power10(number, (uint64_t)-decimal.scale)) {
+		return false;
+	}
 	bt_wide_set(&limit, 1024);
-	while (power + 1 < BT_ARRAY_LENGTH(suffixes) && (whole->magnitude.limbs[0] & 1023) == 0 &&
-		bt_wide_compare(&whole->magnitude, &limit) >= 0) {
-		(void)bt_wide_divide(&whole->magnitude, 1024); /* no remainder */
+	if (bt_wide_compare(number, &limit) < 0) {
+		return false;
+	}
+	while (power + 1 < BT_ARRAY_LENGTH(suffixes) && (number->limbs[0] & 1023) == 0 &&
+		bt_wide_compare(number, &limit) >= 0) {
+		(void)bt_wide_divide(number, 1024); /* no remainder */
 		power++;
 	}
-	bt_strbuf_append_c(out, bt_wide_digits(&whole->magnitude, digits));
+	bt_strbuf_append_c(out, bt_wide_digits(number, digits));
 	bt_strbuf_append_c(out, suffixes[power]);
-}
-
-static void format_decimal(
-	struct bt_decimal *decimal, enum bt_quantity_format format, struct bt_strbuf *out)
-{
-	static const char si_suffixes[] = "num\0kMGTPE"; /* 10^-9 .. 10^18 in steps of three */
-	char digits[BT_WIDE_DIGITS + 1];
-
-	bt_decimal_normalise(decimal);
-	int64_t exponent = -decimal->scale;
-	int64_t lower = ((exponent % 3) + 3) % 3;
-	if (bt_wide_multiply_power10(&decimal->magnitude, (uint64_t)lower)) {
-		exponent -= lower;
-	}
-	bt_strbuf_append_c(out, bt_wide_digits(&decimal->magnitude, digits));
-	if (exponent == 0) {
-		return;
-	}
-	if (format == BT_QUANTITY_DECIMAL_EXPONENT) {
-		bt_strbuf_printf(out, "e%lld", (long long)exponent);
-	} else if (exponent >= -9 && exponent <= 18) {
-		bt_strbuf_append_char(out, si_suffixes[(exponent + 9) / 3]);
-	}
-	/* Upstream quirk, spec 01 section 5.1: an exponent without a suffix is not printed. */
+	return true;
 }
 
 void bt_quantity_format(const struct bt_quantity *quantity, struct bt_strbuf *out)
 {
+	static const char si_suffixes[] = "num\0kMGTPE"; /* 10^-9 .. 10^18 in steps of three */
+	char digits[BT_WIDE_DIGITS + 1];
 	struct bt_decimal decimal;
 
 	if (bt_quantity_is_zero(quantity)) {
@@ -341,16 +312,23 @@ void bt_quantity_format(const struct bt_quantity *quantity, struct bt_strbuf *ou
 	if (decimal.negative) {
 		bt_strbuf_append_char(out, '-');
 	}
-	if (quantity->format == BT_QUANTITY_BINARY_SI) {
-		struct bt_decimal whole = decimal;
-
-		if (whole_number(&whole)) {
-			format_binary(&whole, out);
-			return;
-		}
+	if (quantity->format == BT_QUANTITY_BINARY_SI && format_binary(decimal, out)) {
+		return;
 	}
-	format_decimal(&decimal,
-		quantity->format == BT_QUANTITY_DECIMAL_EXPONENT ? BT_QUANTITY_DECIMAL_EXPONENT
-								 : BT_QUANTITY_DECIMAL_SI,
-		out);
+	bt_decimal_normalise(&decimal);
+	int64_t exponent = -decimal.scale;
+	int64_t lower = ((exponent % 3) + 3) % 3;
+	if (bt_wide_multiply_power10(&decimal.magnitude, (uint64_t)lower)) {
+		exponent -= lower;
+	}
+	bt_strbuf_append_c(out, bt_wide_digits(&decimal.magnitude, digits));
+	if (exponent == 0) {
+		return;
+	}
+	if (quantity->format == BT_QUANTITY_DECIMAL_EXPONENT) {
+		bt_strbuf_printf(out, "e%lld", (long long)exponent);
+	} else if (exponent >= -9 && exponent <= 18) {
+		bt_strbuf_append_char(out, si_suffixes[(exponent + 9) / 3]);
+	}
+	/* Upstream quirk, spec 01 section 5.1: an exponent without a suffix is not printed. */
 }

@@ -11,26 +11,6 @@
 /** Up to this number of values, linear search is faster than binary search. */
 #define LINEAR_VALUES_MAX 8
 
-static void append_path(const struct bt_requirement_path *path, struct bt_strbuf *out)
-{
-	switch (path->place) {
-	case BT_PLACE_LABEL_SELECTOR:
-		return;
-	case BT_PLACE_NODE_SELECTOR:
-		bt_strbuf_append_str(out, path->prefix);
-		if (path->prefix.length != 0) {
-			bt_strbuf_append_char(out, '.');
-		}
-		bt_strbuf_printf(out, "nodeSelectorTerms[%u]", path->term);
-		break;
-	case BT_PLACE_PREFERRED_TERM:
-		bt_strbuf_append_str(out, path->prefix);
-		bt_strbuf_printf(out, "[%u]", path->term);
-		break;
-	}
-	bt_strbuf_printf(out, ".%s[%u].", path->member, path->index);
-}
-
 void bt_error_sink_add(const struct bt_error_sink *sink, const struct bt_requirement_path *path,
 	const char *field, struct bt_str detail)
 {
@@ -43,7 +23,14 @@ void bt_error_sink_add(const struct bt_error_sink *sink, const struct bt_require
 		}
 		return;
 	}
-	append_path(path, &text);
+	if (path->place != BT_PLACE_LABEL_SELECTOR) {
+		bool is_term = path->place == BT_PLACE_NODE_SELECTOR;
+
+		bt_strbuf_append_str(&text, path->prefix);
+		bt_strbuf_append_c(&text, is_term && path->prefix.length != 0 ? "." : "");
+		bt_strbuf_printf(&text, "%s[%u].%s[%u].", is_term ? "nodeSelectorTerms" : "",
+			path->term, path->member, path->index);
+	}
 	bt_strbuf_append_c(&text, field);
 	bt_strbuf_append_c(&text, ": ");
 	bt_strbuf_append_str(&text, detail);

@@ -66,20 +66,6 @@ static bool append_argument(struct text_writer *writer, char conversion)
 	return writer->number != 0;
 }
 
-/** Appends one of the words of "one|many}". Returns the template behind them. */
-static const char *append_choice(struct text_writer *writer, const char *at)
-{
-	const char *bar = strchr(at, '|');
-	const char *end = strchr(at, '}');
-	BT_ASSERT(bar != NULL && bar < end);
-	if (writer->number == 1) {
-		bt_strbuf_append(writer->out, at, (size_t)(bar - at));
-	} else {
-		bt_strbuf_append(writer->out, bar + 1, (size_t)(end - bar) - 1);
-	}
-	return end + 1;
-}
-
 void bt_text_append_list(struct bt_strbuf *out, const char *template_, va_list arguments)
 {
 	struct text_writer writer = {.out = out};
@@ -95,7 +81,14 @@ void bt_text_append_list(struct bt_strbuf *out, const char *template_, va_list a
 			is_kept = is_first ? is_given : is_kept;
 			is_first = false;
 		} else if (byte == '{') {
-			at = append_choice(&writer, at);
+			/* "one|many}" */
+			const char *bar = strchr(at, '|');
+			const char *end = strchr(at, '}');
+			BT_ASSERT(bar != NULL && bar < end);
+			const char *word = writer.number == 1 ? at : bar + 1;
+			bt_strbuf_append(
+				out, word, (size_t)((writer.number == 1 ? bar : end) - word));
+			at = end + 1;
 		} else if (byte == '[' && *at != '[') {
 			BT_ASSERT(!is_inside);
 			start = out->length;
