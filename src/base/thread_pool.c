@@ -81,24 +81,6 @@ static void run(void *context, void (*job)(void *argument, uint32_t part), void 
 	check(pthread_mutex_unlock(&pool->lock));
 }
 
-static int start_threads(
-	struct bt_thread_pool *pool, uint32_t thread_count, struct berth_error *err)
-{
-	sigset_t all;
-	sigset_t before;
-	int result = 0;
-	(void)sigfillset(&all); /* cannot fail */
-	check(pthread_sigmask(SIG_SETMASK, &all, &before));
-	while (pool->thread_count < thread_count && result == 0) {
-		result = pthread_create(&pool->threads[pool->thread_count], NULL, run_thread, pool);
-		pool->thread_count += result == 0;
-	}
-	check(pthread_sigmask(SIG_SETMASK, &before, NULL));
-	return result == 0
-		? 0
-		: bt_error_set(err, BERTH_ERR_IO, "cannot start a thread: %s", strerror(result));
-}
-
 int bt_thread_pool_create(
 	uint32_t thread_count, struct bt_thread_pool **out_pool, struct berth_error *err)
 {
@@ -108,10 +90,21 @@ int bt_thread_pool_create(
 	check(pthread_mutex_init(&pool->lock, NULL));
 	check(pthread_cond_init(&pool->has_work, NULL));
 	check(pthread_cond_init(&pool->is_done, NULL));
-	int result = start_threads(pool, thread_count - 1, err);
-	if (result < 0) {
+	/* The threads block all signals. */
+	sigset_t all;
+	sigset_t before;
+	int result = 0;
+	(void)sigfillset(&all); /* cannot fail */
+	check(pthread_sigmask(SIG_SETMASK, &all, &before));
+	while (pool->thread_count < thread_count - 1 && result == 0) {
+		result = pthread_create(&pool->threads[pool->thread_count], NULL, run_thread, pool);
+		pool->thread_count += result == 0;
+	}
+	check(pthread_sigmask(SIG_SETMASK, &before, NULL));
+	if (result != 0) {
 		bt_thread_pool_destroy(pool);
-		return result;
+		return bt_error_set(
+			err, BERTH_ERR_IO, "cannot start a thread: %s", strerror(result));
 	}
 	*out_pool = pool;
 	return 0;

@@ -17,6 +17,7 @@
 #include "base/compiler.h"
 #include "base/error.h"
 #include "base/str.h"
+#include "base/strbuf.h"
 #include "cel/type.h"
 #include "cel/value.h"
 
@@ -97,4 +98,34 @@ struct bt_cel_limits {
 struct bt_cel_value bt_cel_evaluate(const struct bt_cel_program *program,
 	const struct bt_cel_value *values, const struct bt_cel_limits *limits,
 	struct bt_arena *arena);
+
+/** How bt_cel_rename changes names. */
+struct bt_cel_renaming {
+	/**
+	 * Returns the new text for a name. If the expression names an attribute or capacity
+	 * together with its domain, as in device.attributes["domain"].name, then name is
+	 * "domain/name". The new text must have the same number of slashes. Borrowed until the
+	 * arena ends.
+	 */
+	struct bt_str (*rename)(void *context, struct bt_str name, struct bt_arena *arena);
+	/**
+	 * Returns a regular expression that matches the renamed form of every text for which the
+	 * call of `function` (startsWith, endsWith or contains) with the argument `part` is true.
+	 * Absent: unknown; the call stays, and has_parts is set.
+	 */
+	struct bt_str (*find_texts)(
+		void *context, struct bt_str function, struct bt_str part, struct bt_arena *arena);
+	void *context;
+	bool has_parts; /* out: the result contains a function that depends on parts of texts */
+};
+
+/**
+ * Appends the expression to out, with other names of fields and variables and other string
+ * literals. Keywords, functions, fields that every device has (device.driver), numbers and amounts
+ * stay; comments are dropped. The caller must know whether the meaning stays the same: it does for
+ * comparisons of whole texts, but not always for functions on parts of texts. false: the source is
+ * not a valid sequence of tokens; nothing is appended.
+ */
+bool bt_cel_rename(struct bt_str source, struct bt_cel_renaming *renaming, struct bt_arena *arena,
+	struct bt_strbuf *out);
 #endif

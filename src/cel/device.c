@@ -168,10 +168,12 @@ static int make_list(const struct bt_device_attribute *attribute, struct bt_aren
 	return 0;
 }
 
-static int make_attributes(struct bt_str driver, const struct bt_device *device,
-	bool list_attributes, struct bt_arena *arena, struct bt_cel_value *out_value,
-	struct berth_error *err)
+int bt_cel_device_make(struct bt_str driver, const struct bt_device *device, bool list_attributes,
+	struct bt_arena *arena, struct bt_cel_value *out_value, struct berth_error *err)
 {
+	struct bt_cel_value *fields =
+		BT_ARENA_NEW_ARRAY(arena, struct bt_cel_value, BT_CEL_DEVICE_FIELD__COUNT);
+	const struct bt_opt_bool *shared = &device->allow_multiple_allocations;
 	uint32_t count = device->attributes.count;
 	struct named *items = BT_ARENA_NEW_ARRAY(arena, struct named, count);
 
@@ -189,28 +191,12 @@ static int make_attributes(struct bt_str driver, const struct bt_device *device,
 		}
 		split_name(&items[i], entry->key, driver);
 	}
-	*out_value = group_by_domain(items, count, arena);
-	return 0;
-}
-
-int bt_cel_device_make(struct bt_str driver, const struct bt_device *device, bool list_attributes,
-	struct bt_arena *arena, struct bt_cel_value *out_value, struct berth_error *err)
-{
-	struct bt_cel_value *fields =
-		BT_ARENA_NEW_ARRAY(arena, struct bt_cel_value, BT_CEL_DEVICE_FIELD__COUNT);
-	const struct bt_opt_bool *shared = &device->allow_multiple_allocations;
-	int code = make_attributes(
-		driver, device, list_attributes, arena, &fields[BT_CEL_DEVICE_ATTRIBUTES], err);
-
-	if (code != 0) {
-		return code;
-	}
+	fields[BT_CEL_DEVICE_ATTRIBUTES] = group_by_domain(items, count, arena);
 	fields[BT_CEL_DEVICE_DRIVER] = bt_cel_string(driver);
 	fields[BT_CEL_DEVICE_ALLOW_MULTIPLE_ALLOCATIONS] =
 		bt_cel_bool(shared->present && shared->value);
-	uint32_t count = device->capacity.count;
-	struct named *items = BT_ARENA_NEW_ARRAY(arena, struct named, count);
-
+	count = device->capacity.count;
+	items = BT_ARENA_NEW_ARRAY(arena, struct named, count);
 	for (uint32_t i = 0; i < count; i++) {
 		const struct bt_device_capacity_entry *entry = &device->capacity.items[i];
 

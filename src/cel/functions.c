@@ -31,40 +31,43 @@ struct bt_cel_value bt_cel_fn_optional_none(const struct bt_cel_call *call BT_UN
 	return none;
 }
 
-/** Whether optional.ofNonZeroValue returns none for the value. */
-static bool is_zero(const struct bt_cel_value *value)
-{
-	switch ((int)value->kind) {
-	case BT_CEL_NULL:
-		return true;
-	case BT_CEL_BOOL:
-		return !value->boolean;
-	case BT_CEL_INT:
-	case BT_CEL_DURATION:
-		return value->integer == 0;
-	case BT_CEL_UINT:
-		return value->uinteger == 0;
-	case BT_CEL_DOUBLE:
-		return fpclassify(value->real) == FP_ZERO;
-	case BT_CEL_STRING:
-	case BT_CEL_BYTES:
-		return value->text.length == 0;
-	case BT_CEL_LIST:
-		return value->list.count == 0;
-	case BT_CEL_MAP:
-		return value->map->count == 0;
-	case BT_CEL_OPTIONAL:
-		return value->optional == NULL;
-	default:
-		return false;
-	}
-}
-
 struct bt_cel_value bt_cel_fn_optional_of_non_zero(const struct bt_cel_call *call)
 {
-	return is_zero(&call->arguments[0])
-		? none
-		: bt_cel_optional(call->evaluation, &call->arguments[0]);
+	const struct bt_cel_value *value = &call->arguments[0];
+	bool is_zero = false;
+
+	switch ((int)value->kind) {
+	case BT_CEL_NULL:
+		is_zero = true;
+		break;
+	case BT_CEL_BOOL:
+		is_zero = !value->boolean;
+		break;
+	case BT_CEL_INT:
+	case BT_CEL_DURATION:
+		is_zero = value->integer == 0;
+		break;
+	case BT_CEL_UINT:
+		is_zero = value->uinteger == 0;
+		break;
+	case BT_CEL_DOUBLE:
+		is_zero = fpclassify(value->real) == FP_ZERO;
+		break;
+	case BT_CEL_STRING:
+	case BT_CEL_BYTES:
+		is_zero = value->text.length == 0;
+		break;
+	case BT_CEL_LIST:
+		is_zero = value->list.count == 0;
+		break;
+	case BT_CEL_MAP:
+		is_zero = value->map->count == 0;
+		break;
+	case BT_CEL_OPTIONAL:
+		is_zero = value->optional == NULL;
+		break;
+	}
+	return is_zero ? none : bt_cel_optional(call->evaluation, value);
 }
 
 struct bt_cel_value bt_cel_fn_has_value(const struct bt_cel_call *call)

@@ -131,26 +131,6 @@ static bool append_buffer(struct bt_cel_output *output, struct bt_strbuf *buffer
 	return fits;
 }
 
-static bool append_double(struct bt_cel_output *output, double value)
-{
-	struct bt_strbuf buffer = {NULL, 0, 0};
-	struct bt_shortest shortest;
-
-	if (isnan(value) || isinf(value)) {
-		return append(output, isnan(value) ? "NaN" : value > 0 ? "Infinity" : "-Infinity");
-	}
-	if (signbit(value)) {
-		bt_strbuf_append_char(&buffer, '-');
-	}
-	if (fpclassify(value) == FP_ZERO) {
-		bt_strbuf_append_char(&buffer, '0');
-	} else {
-		bt_shortest_digits(fabs(value), &shortest);
-		bt_shortest_append_fixed(&buffer, &shortest);
-	}
-	return append_buffer(output, &buffer);
-}
-
 /**
  * Appends a value of a kind that prints the same at the top level and within lists; false: another
  * kind.
@@ -265,6 +245,7 @@ static void format_string(struct printer *printer, const struct bt_cel_value *va
 {
 	struct bt_cel_output *output = &printer->output;
 	struct bt_strbuf buffer = {NULL, 0, 0};
+	struct bt_shortest shortest;
 
 	switch ((int)value->kind) {
 	case BT_CEL_STRING:
@@ -276,8 +257,20 @@ static void format_string(struct printer *printer, const struct bt_cel_value *va
 		(void)bt_cel_output_value(output, value);
 		return;
 	case BT_CEL_DOUBLE:
-		(void)append_double(output, value->real);
-		return;
+		if (isnan(value->real)) {
+			bt_strbuf_append_c(&buffer, "NaN");
+			break;
+		}
+		bt_strbuf_append_c(&buffer, signbit(value->real) ? "-" : "");
+		if (isinf(value->real)) {
+			bt_strbuf_append_c(&buffer, "Infinity");
+		} else if (fpclassify(value->real) == FP_ZERO) {
+			bt_strbuf_append_char(&buffer, '0');
+		} else {
+			bt_shortest_digits(fabs(value->real), &shortest);
+			bt_shortest_append_fixed(&buffer, &shortest);
+		}
+		break;
 	case BT_CEL_DURATION:
 		bt_cel_duration_print(value->integer, &buffer);
 		break;

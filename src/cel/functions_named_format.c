@@ -135,18 +135,24 @@ static bool is_offset(struct bt_str text)
 }
 
 /**
- * Syntax: hours up to 23, minutes and seconds up to 59, an optional fraction (after any separator
- * character), an offset.
+ * Syntax: a date, "T", hours up to 23, minutes and seconds up to 59, an optional fraction (after
+ * any separator character), an offset.
  */
-static bool is_time_of_day(struct bt_str text)
+static bool is_datetime(struct bt_str text, struct bt_arena *arena)
 {
+	uint32_t date_length = (uint32_t)strlen("2006-01-02");
+	struct bt_str time = bt_str_sub(text, date_length + 1, text.length);
 	uint32_t digits = 1;
 
-	if (!starts_like(text, "99:99:99") || memcmp(text.data, "23", 2) > 0 ||
-		text.data[3] > '5' || text.data[6] > '5') {
+	if (!is_date(bt_str_sub(text, 0, date_length), arena) || text.length == date_length ||
+		(text.data[date_length] | 0x20) != 't') {
 		return false;
 	}
-	struct bt_str rest = bt_str_sub(text, 8, text.length);
+	if (!starts_like(time, "99:99:99") || memcmp(time.data, "23", 2) > 0 ||
+		time.data[3] > '5' || time.data[6] > '5') {
+		return false;
+	}
+	struct bt_str rest = bt_str_sub(time, 8, time.length);
 	if (is_offset(rest)) {
 		return true;
 	}
@@ -154,16 +160,6 @@ static bool is_time_of_day(struct bt_str text)
 		digits++;
 	}
 	return digits > 1 && is_offset(bt_str_sub(rest, digits, rest.length));
-}
-
-static bool is_datetime(struct bt_str text, struct bt_arena *arena)
-{
-	uint32_t date_length = (uint32_t)strlen("2006-01-02");
-	struct bt_str rest = bt_str_sub(text, date_length, text.length);
-
-	return is_date(bt_str_sub(text, 0, date_length), arena) && rest.length != 0 &&
-		(rest.data[0] == 'T' || rest.data[0] == 't') &&
-		is_time_of_day(bt_str_sub(rest, 1, rest.length));
 }
 
 static const struct format formats[] = {

@@ -8,12 +8,16 @@
 
 /* Functions of quantities. Spec: 12b section 9.7. */
 
-static int parse(struct bt_cel_evaluation *evaluation, struct bt_str text, struct bt_quantity *out,
-	struct berth_error *err)
+/* Functions of quantities. Spec: 12b section 9.7. */
+struct bt_cel_value bt_cel_fn_quantity(const struct bt_cel_call *call)
 {
-	int code = bt_quantity_parse(text, evaluation->arena, out, err);
+	struct bt_arena *arena = call->evaluation->arena;
+	struct berth_error err = BERTH_ERROR_INIT;
+	struct bt_str text = call->arguments[0].text;
+	struct bt_quantity quantity;
+	int code = bt_quantity_parse(text, arena, &quantity, &err);
 
-	if (code == 0 && bt_quantity_is_zero(out)) {
+	if (code == 0 && bt_quantity_is_zero(&quantity)) {
 		/*
 		 * isInteger() depends on how a zero was written: "0.0" and "0Ei" are not integers,
 		 * but "0.0k" is an integer. Keep this information in the exponent of the zero,
@@ -34,24 +38,14 @@ static int parse(struct bt_cel_evaluation *evaluation, struct bt_str text, struc
 		}
 		/* The rest is the suffix; parse "1<suffix>" to get its scale. */
 		struct bt_str one = bt_arena_printf(
-			evaluation->arena, "1%.*s", BT_STR_ARG(bt_str_sub(text, at, text.length)));
-		if (bt_quantity_parse(one, evaluation->arena, &unit, NULL) != 0 ||
-			unit.big != NULL ||
-			(out->format == BT_QUANTITY_BINARY_SI && fraction != 0)) {
-			out->exponent = -1;
-		} else if (out->format != BT_QUANTITY_BINARY_SI) {
-			out->exponent = unit.exponent - (int32_t)fraction;
+			arena, "1%.*s", BT_STR_ARG(bt_str_sub(text, at, text.length)));
+		if (bt_quantity_parse(one, arena, &unit, NULL) != 0 || unit.big != NULL ||
+			(quantity.format == BT_QUANTITY_BINARY_SI && fraction != 0)) {
+			quantity.exponent = -1;
+		} else if (quantity.format != BT_QUANTITY_BINARY_SI) {
+			quantity.exponent = unit.exponent - (int32_t)fraction;
 		}
 	}
-	return code;
-}
-
-struct bt_cel_value bt_cel_fn_quantity(const struct bt_cel_call *call)
-{
-	struct berth_error err = BERTH_ERROR_INIT;
-	struct bt_quantity quantity;
-	int code = parse(call->evaluation, call->arguments[0].text, &quantity, &err);
-
 	return bt_cel_answer_parsed(call, code, &err, BT_CEL_QUANTITY, &quantity, sizeof(quantity));
 }
 

@@ -385,64 +385,54 @@ struct bt_cel_value bt_cel_fn_escape_key(const struct bt_cel_call *call)
 #define REFUSED_PATTERN_SIZE 10000
 
 /**
- * Compiles a pattern that is not constant. On failure *out_error is the value to return, with
- * prefix ("Illegal regex: ", or "") before the text of bt_cel_regex_compile.
- */
-static bool compile_pattern(struct bt_cel_evaluation *evaluation, struct bt_str pattern,
-	const char *prefix, struct bt_cel_regex **out_regex, struct bt_cel_value *out_error)
-{
-	struct berth_error err = BERTH_ERROR_INIT;
-
-	if (!bt_cel_charge_work(evaluation, (uint64_t)pattern.length * PATTERN_WORK)) {
-		*out_error = evaluation->stop;
-		return false;
-	}
-	int code = bt_cel_regex_compile(pattern, out_regex, &err);
-	if (code == BERTH_ERR_TOO_LARGE &&
-		!bt_cel_charge_work(evaluation, (uint64_t)REFUSED_PATTERN_SIZE * PATTERN_WORK)) {
-		berth_error_finish(&err);
-		*out_error = evaluation->stop;
-		return false;
-	}
-	if (code != 0) {
-		*out_error = bt_cel_fail(evaluation, "%s%s", prefix, err.message);
-		berth_error_finish(&err);
-		return false;
-	}
-	/* Charge by program size, because a short pattern may compile to a long program. */
-	if (!bt_cel_charge_work(
-		    evaluation, (uint64_t)bt_cel_regex_size(*out_regex) * PATTERN_WORK)) {
-		bt_cel_regex_destroy(*out_regex);
-		*out_error = evaluation->stop;
-		return false;
-	}
-	return true;
-}
-
-/**
  * Returns the compiled pattern of the call. If the pattern is not constant, *out_made is the
  * result, too, and the caller destroys *out_made. Charges ceil((1 + length) / 10) * ceil(pattern
- * length / 4) units. NULL: *out_problem is the value to return.
+ * length / 4) units. NULL: *out_problem is the value to return; for an invalid pattern it has
+ * `prefix` ("Illegal regex: ", or "") before the text of bt_cel_regex_compile.
  */
 static const struct bt_cel_regex *begin_search(const struct bt_cel_call *call, const char *prefix,
 	struct bt_cel_regex **out_made, struct bt_cel_value *out_problem)
 {
+	struct bt_cel_evaluation *evaluation = call->evaluation;
 	struct bt_str text = call->arguments[0].text;
 	struct bt_str pattern = call->arguments[1].text;
+	struct bt_cel_regex *regex;
+	struct berth_error err = BERTH_ERROR_INIT;
 
 	*out_made = NULL;
-	if (!bt_cel_charge_work(call->evaluation, (uint64_t)text.length + pattern.length) ||
-		!bt_cel_charge(call->evaluation,
+	if (!bt_cel_charge_work(evaluation, (uint64_t)text.length + pattern.length) ||
+		!bt_cel_charge(evaluation,
 			(((uint64_t)bt_cel_text_length(text) + 1 + 9) / 10) *
 				(((uint64_t)bt_cel_text_length(pattern) + 3) / 4))) {
-		*out_problem = call->evaluation->stop;
+		*out_problem = evaluation->stop;
 		return NULL;
 	}
 	if (call->regex != NULL) {
 		return call->regex;
 	}
-	return compile_pattern(call->evaluation, pattern, prefix, out_made, out_problem) ? *out_made
-											 : NULL;
+	if (!bt_cel_charge_work(evaluation, (uint64_t)pattern.length * PATTERN_WORK)) {
+		*out_problem = evaluation->stop;
+		return NULL;
+	}
+	int code = bt_cel_regex_compile(pattern, &regex, &err);
+	if (code != 0) {
+		bool is_over = code == BERTH_ERR_TOO_LARGE &&
+			!bt_cel_charge_work(
+				evaluation, (uint64_t)REFUSED_PATTERN_SIZE * PATTERN_WORK);
+
+		*out_problem = is_over ? evaluation->stop
+				       : bt_cel_fail(evaluation, "%s%s", prefix, err.message);
+		berth_error_finish(&err);
+		return NULL;
+	}
+	/* Charge by program size, because a short pattern may compile to a long program. */
+	if (!bt_cel_charge_work(evaluation, (uint64_t)bt_cel_regex_size(regex) * PATTERN_WORK)) {
+		bt_cel_regex_destroy(regex);
+		*out_problem = evaluation->stop;
+		return NULL;
+	}
+	*out_made = regex;
+	return regex;
 }
 
 struct bt_cel_value bt_cel_fn_matches(const struct bt_cel_call *call)

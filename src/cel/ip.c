@@ -482,60 +482,45 @@ struct bt_cel_value bt_cel_fn_cidr(const struct bt_cel_call *call)
 	return bt_cel_answer_parsed(call, code, &err, BT_CEL_CIDR, &cidr, sizeof(cidr));
 }
 
-static bool contains(const struct bt_cel_cidr *cidr, const struct bt_cel_ip *ip)
+struct bt_cel_value bt_cel_fn_cidr_contains(const struct bt_cel_call *call)
 {
-	return cidr->ip.is_v6 == ip->is_v6 && has_prefix(ip, cidr->ip.bytes, cidr->prefix_length);
-}
-
-struct bt_cel_value bt_cel_fn_cidr_contains_ip(const struct bt_cel_call *call)
-{
-	struct berth_error err = BERTH_ERROR_INIT;
-	struct bt_cel_ip parsed;
-
-	if (call->arguments[1].kind == BT_CEL_IP) {
-		return bt_cel_bool(contains(call->arguments[0].cidr, call->arguments[1].ip));
-	}
-	if (!bt_cel_charge_work(call->evaluation, call->arguments[1].text.length)) {
-		return call->evaluation->stop;
-	}
-	return parse_ip(call->arguments[1].text, &parsed, &err) == 0
-		? bt_cel_bool(contains(call->arguments[0].cidr, &parsed))
-		: bt_cel_fail_error(call->evaluation, &err);
-}
-
-struct bt_cel_value bt_cel_fn_cidr_contains_cidr(const struct bt_cel_call *call)
-{
-	struct berth_error err = BERTH_ERROR_INIT;
 	const struct bt_cel_cidr *outer = call->arguments[0].cidr;
-	const struct bt_cel_cidr *inner = call->arguments[1].cidr;
-	struct bt_cel_cidr parsed;
+	const struct bt_cel_value *argument = &call->arguments[1];
+	/* An address counts as a network of the outer's size. */
+	struct bt_cel_cidr inner = {.prefix_length = outer->prefix_length};
+	struct berth_error err = BERTH_ERROR_INIT;
 
-	if (call->arguments[1].kind == BT_CEL_STRING) {
-		if (!bt_cel_charge_work(call->evaluation, call->arguments[1].text.length)) {
+	if (argument->kind == BT_CEL_IP) {
+		inner.ip = *argument->ip;
+	} else if (argument->kind == BT_CEL_CIDR) {
+		inner = *argument->cidr;
+	} else {
+		if (!bt_cel_charge_work(call->evaluation, argument->text.length)) {
 			return call->evaluation->stop;
 		}
-		if (parse_cidr(call->arguments[1].text, &parsed, &err) != 0) {
+		if ((call->overload->variant == BT_CEL_VARIANT_IP
+				    ? parse_ip(argument->text, &inner.ip, &err)
+				    : parse_cidr(argument->text, &inner, &err)) != 0) {
 			return bt_cel_fail_error(call->evaluation, &err);
 		}
-		inner = &parsed;
 	}
-	return bt_cel_bool(
-		outer->prefix_length <= inner->prefix_length && contains(outer, &inner->ip));
+	return bt_cel_bool(outer->prefix_length <= inner.prefix_length &&
+		outer->ip.is_v6 == inner.ip.is_v6 &&
+		has_prefix(&inner.ip, outer->ip.bytes, outer->prefix_length));
 }
 
-struct bt_cel_value bt_cel_fn_cidr_ip(const struct bt_cel_call *call)
+/** The address, the length of the prefix, or the network without the bits behind the prefix. */
+struct bt_cel_value bt_cel_fn_cidr_part(const struct bt_cel_call *call)
 {
-	return (struct bt_cel_value){.kind = BT_CEL_IP, .ip = &call->arguments[0].cidr->ip};
-}
+	const struct bt_cel_cidr *cidr = call->arguments[0].cidr;
 
-struct bt_cel_value bt_cel_fn_cidr_prefix_length(const struct bt_cel_call *call)
-{
-	return bt_cel_int(call->arguments[0].cidr->prefix_length);
-}
-
-struct bt_cel_value bt_cel_fn_cidr_masked(const struct bt_cel_call *call)
-{
-	struct bt_cel_cidr masked = *call->arguments[0].cidr;
+	if (call->overload->variant == BT_CEL_VARIANT_IP) {
+		return (struct bt_cel_value){.kind = BT_CEL_IP, .ip = &cidr->ip};
+	}
+	if (call->overload->variant == BT_CEL_VARIANT_PREFIX_LENGTH) {
+		return bt_cel_int(cidr->prefix_length);
+	}
+	struct bt_cel_cidr masked = *cidr;
 	uint32_t size = masked.ip.is_v6 ? 16 : 4;
 
 	for (uint32_t bit = masked.prefix_length; bit < size * 8; bit++) {

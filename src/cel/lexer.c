@@ -422,22 +422,6 @@ static bool read_unsigned(struct bt_str digits, uint64_t *out_value)
 	return true;
 }
 
-static bool read_int(struct bt_str digits, bool is_negative, int64_t *out_value)
-{
-	const uint64_t limit = (uint64_t)INT64_MAX + (is_negative ? 1 : 0);
-	uint64_t amount;
-
-	if (!read_unsigned(digits, &amount) || amount > limit) {
-		return false;
-	}
-	if (!is_negative) {
-		*out_value = (int64_t)amount;
-	} else {
-		*out_value = amount == limit ? INT64_MIN : -(int64_t)amount;
-	}
-	return true;
-}
-
 /** State of decoding escapes. */
 struct escape {
 	const char *next;
@@ -585,7 +569,10 @@ struct bt_cel_value bt_cel_literal_read(const struct bt_cel_token *token, bool i
 	}
 	if (token->kind == BT_CEL_TOKEN_INT) {
 		value.kind = BT_CEL_INT;
-		is_right = read_int(digits, is_negative, &value.integer);
+		uint64_t amount = 0;
+		is_right = read_unsigned(digits, &amount) &&
+			amount <= (uint64_t)INT64_MAX + is_negative;
+		value.integer = (int64_t)(is_negative ? 0 - amount : amount);
 	} else if (token->kind == BT_CEL_TOKEN_UINT) {
 		value.kind = BT_CEL_UINT;
 		digits.length--; /* without the u */

@@ -133,26 +133,22 @@ static void expand(
 	}
 }
 
-static void expand_has(struct bt_cel_node *node, struct bt_cel_issues *issues)
-{
-	const struct bt_cel_node *argument = node->call.arguments[0];
-	uint32_t position = node->position;
-
-	if (argument->kind != BT_CEL_NODE_SELECT || argument->select.is_test ||
-		argument->select.is_optional) {
-		bt_cel_issue_add(issues, argument->position, "invalid argument to has() macro");
-		return;
-	}
-	*node = *argument;
-	node->position = position;
-	node->select.is_test = true;
-}
-
 void bt_cel_macro_expand(struct bt_cel_node *call, struct bt_cel_issues *issues)
 {
 	if (call->call.target == NULL && !call->call.is_rooted && call->call.count == 1 &&
 		bt_str_equal_c(call->call.function, "has")) {
-		expand_has(call, issues);
+		const struct bt_cel_node *argument = call->call.arguments[0];
+		uint32_t position = call->position;
+
+		if (argument->kind != BT_CEL_NODE_SELECT || argument->select.is_test ||
+			argument->select.is_optional) {
+			bt_cel_issue_add(
+				issues, argument->position, "invalid argument to has() macro");
+			return;
+		}
+		*call = *argument;
+		call->position = position;
+		call->select.is_test = true;
 		return;
 	}
 	const struct macro_row *row = find_row(call);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "cel/rename.h"
-
 #include "base/unicode.h"
+#include "cel/cel.h"
 #include "cel/lexer.h"
 
 /** Maximum length of a unit such as "Mi" or "ms". */
@@ -80,19 +79,6 @@ static bool is_amount(struct bt_str text)
 	return has_digit && letters <= UNIT_LETTERS_MAX;
 }
 
-static bool read_tokens(struct renamer *renamer, struct bt_str source)
-{
-	renamer->issues = (struct bt_cel_issues){.source = source, .arena = renamer->arena};
-	renamer->lexer = (struct bt_cel_lexer){.source = source, .issues = &renamer->issues};
-	for (;;) {
-		struct bt_cel_token token = bt_cel_lexer_next(&renamer->lexer);
-		if (token.kind == BT_CEL_TOKEN_END) {
-			return renamer->issues.items.count == 0;
-		}
-		bt_vec_push(&renamer->tokens, token);
-	}
-}
-
 /** Kind of the token at index + offset; BT_CEL_TOKEN_END: there is no such token. */
 static enum bt_cel_token_kind kind_at(const struct renamer *renamer, uint32_t index, int offset)
 {
@@ -105,18 +91,6 @@ static struct bt_str text_at(const struct renamer *renamer, uint32_t index, int 
 {
 	int64_t at = (int64_t)index + offset;
 	return at >= 0 && at < renamer->tokens.count ? renamer->tokens.items[at].text : BT_STR("");
-}
-
-/** Number of tokens of "." or ".?" before the name of a field; 0: the token is not a field. */
-static int dot_length(const struct renamer *renamer, uint32_t index)
-{
-	if (kind_at(renamer, index, -1) == BT_CEL_TOKEN_DOT) {
-		return 1;
-	}
-	return kind_at(renamer, index, -1) == BT_CEL_TOKEN_QUESTION &&
-			kind_at(renamer, index, -2) == BT_CEL_TOKEN_DOT
-		? 2
-		: 0;
 }
 
 static struct bt_str rename_name(const struct renamer *renamer, struct bt_str name)
@@ -162,19 +136,6 @@ static bool is_index(const struct renamer *renamer, uint32_t index)
 			before == BT_CEL_TOKEN_CLOSE_PARENTHESIS);
 }
 
-/** Offset from index to the name after ["domain"] and a dot; 0: no such name. */
-static int field_offset(const struct renamer *renamer, uint32_t index)
-{
-	if (!is_index(renamer, index) || kind_at(renamer, index, 2) != BT_CEL_TOKEN_DOT) {
-		return 0;
-	}
-	int offset = kind_at(renamer, index, 3) == BT_CEL_TOKEN_QUESTION ? 4 : 3;
-	return kind_at(renamer, index, offset) == BT_CEL_TOKEN_IDENTIFIER &&
-			kind_at(renamer, index, offset + 1) != BT_CEL_TOKEN_OPEN_PARENTHESIS
-		? offset
-		: 0;
-}
-
 /** Renames "domain/name" as a whole and splits the result at the last slash. */
 static void rename_pair(const struct renamer *renamer, struct bt_str domain, struct bt_str name,
 	struct bt_str *out_domain, struct bt_str *out_name)
@@ -188,24 +149,14 @@ static void rename_pair(const struct renamer *renamer, struct bt_str domain, str
 	*out_name = bt_str_sub(whole, slash + 1, whole.length);
 }
 
-/**
- * Finds the domain of the field at index. dots: dot_length of the field. false: the tokens before
- * the field are not ["domain"] and the dots.
- */
-static bool find_domain(
-	struct renamer *renamer, uint32_t index, int dots, struct bt_str *out_domain)
-{
-	int64_t literal = (int64_t)index - dots - 2;
-	return kind_at(renamer, index, -dots - 1) == BT_CEL_TOKEN_CLOSE_BRACKET &&
-		kind_at(renamer, index, -dots - 2) == BT_CEL_TOKEN_STRING &&
-		is_index(renamer, (uint32_t)literal) &&
-		read_literal(renamer, (uint32_t)literal, out_domain);
-}
-
 static struct bt_str rename_identifier(struct renamer *renamer, uint32_t index)
 {
 	struct bt_str name = text_at(renamer, index, 0);
-	int dots = dot_length(renamer, index);
+	/* number of tokens of "." or ".?" before the name of a field; 0: no field */
+	bool is_optional = kind_at(renamer, index, -1) == BT_CEL_TOKEN_QUESTION;
+	int dots = kind_at(renamer, index, is_optional ? -2 : -1) != BT_CEL_TOKEN_DOT ? 0
+		: is_optional                                                         ? 2
+										      : 1;
 	bool is_call = kind_at(renamer, index, 1) == BT_CEL_TOKEN_OPEN_PARENTHESIS;
 	if (is_call && is_function(name)) {
 		renamer->renaming->has_parts =
@@ -213,14 +164,16 @@ static struct bt_str rename_identifier(struct renamer *renamer, uint32_t index)
 		return name;
 	}
 	if (dots != 0 && !is_call) {
-		name = text_at(renamer, index, 0);
 		struct bt_str domain;
+		uint32_t literal = index - (uint32_t)dots - 2; /* of ["domain"].name */
 		bool is_devices = bt_str_equal_c(text_at(renamer, index, -dots - 1), "device") &&
 			kind_at(renamer, index, -dots - 2) != BT_CEL_TOKEN_DOT;
 		if (is_devices && IS_AMONG(name, device_fields)) {
 			return name;
 		}
-		if (find_domain(renamer, index, dots, &domain)) {
+		if (kind_at(renamer, index, -dots - 1) == BT_CEL_TOKEN_CLOSE_BRACKET &&
+			kind_at(renamer, index, -dots - 2) == BT_CEL_TOKEN_STRING &&
+			is_index(renamer, literal) && read_literal(renamer, literal, &domain)) {
 			rename_pair(renamer, domain, name, &domain, &name);
 			return name;
 		}
@@ -230,32 +183,24 @@ static struct bt_str rename_identifier(struct renamer *renamer, uint32_t index)
 }
 
 /**
- * Whether the tokens are "." function "(" literal ")" after a variable or field; index: token of
- * the function name.
- */
-static bool is_part_call(const struct renamer *renamer, uint32_t index)
-{
-	static const char *const known[] = {"startsWith", "endsWith", "contains"};
-	enum bt_cel_token_kind target = kind_at(renamer, index, -2);
-	return kind_at(renamer, index, 0) == BT_CEL_TOKEN_IDENTIFIER &&
-		kind_at(renamer, index, -1) == BT_CEL_TOKEN_DOT &&
-		(target == BT_CEL_TOKEN_IDENTIFIER || target == BT_CEL_TOKEN_CLOSE_BRACKET) &&
-		kind_at(renamer, index, 1) == BT_CEL_TOKEN_OPEN_PARENTHESIS &&
-		kind_at(renamer, index, 2) == BT_CEL_TOKEN_STRING &&
-		kind_at(renamer, index, 3) == BT_CEL_TOKEN_CLOSE_PARENTHESIS &&
-		IS_AMONG(text_at(renamer, index, 0), known);
-}
-
-/**
- * If a call of startsWith, endsWith or contains begins at index, appends a call of matches() with
- * the pattern that find_texts returns. false: there is no such call, or find_texts returns no
- * pattern; nothing is appended.
+ * If a call of startsWith, endsWith or contains with a literal begins at index, after a variable or
+ * field and a dot, appends a call of matches() with the pattern that find_texts returns. false:
+ * there is no such call, or find_texts returns no pattern; nothing is appended.
  */
 static bool append_part_call(struct renamer *renamer, uint32_t index)
 {
+	static const char *const known[] = {"startsWith", "endsWith", "contains"};
 	struct bt_cel_renaming *renaming = renamer->renaming;
+	enum bt_cel_token_kind target = kind_at(renamer, index, -2);
 	struct bt_str part;
-	if (!is_part_call(renamer, index) || !read_literal(renamer, index + 2, &part)) {
+	if (kind_at(renamer, index, 0) != BT_CEL_TOKEN_IDENTIFIER ||
+		kind_at(renamer, index, -1) != BT_CEL_TOKEN_DOT ||
+		(target != BT_CEL_TOKEN_IDENTIFIER && target != BT_CEL_TOKEN_CLOSE_BRACKET) ||
+		kind_at(renamer, index, 1) != BT_CEL_TOKEN_OPEN_PARENTHESIS ||
+		kind_at(renamer, index, 2) != BT_CEL_TOKEN_STRING ||
+		kind_at(renamer, index, 3) != BT_CEL_TOKEN_CLOSE_PARENTHESIS ||
+		!IS_AMONG(text_at(renamer, index, 0), known) ||
+		!read_literal(renamer, index + 2, &part)) {
 		return false;
 	}
 	struct bt_str pattern = renaming->find_texts(
@@ -273,7 +218,7 @@ static bool append_token(struct renamer *renamer, uint32_t index)
 {
 	const struct bt_cel_token *token = &renamer->tokens.items[index];
 	if (token->kind == BT_CEL_TOKEN_STRING || token->kind == BT_CEL_TOKEN_BYTES) {
-		bool is_bytes = renamer->tokens.items[index].kind == BT_CEL_TOKEN_BYTES;
+		bool is_bytes = token->kind == BT_CEL_TOKEN_BYTES;
 		bool is_argument = kind_at(renamer, index, -1) == BT_CEL_TOKEN_OPEN_PARENTHESIS;
 		struct bt_str text;
 		struct bt_str rest;
@@ -281,9 +226,13 @@ static bool append_token(struct renamer *renamer, uint32_t index)
 			return false;
 		}
 		if (is_index(renamer, index)) {
-			int field = field_offset(renamer, index);
+			/* ["domain"].name or ["domain"].?name */
+			int field = kind_at(renamer, index, 3) == BT_CEL_TOKEN_QUESTION ? 4 : 3;
+			bool is_pair = kind_at(renamer, index, 2) == BT_CEL_TOKEN_DOT &&
+				kind_at(renamer, index, field) == BT_CEL_TOKEN_IDENTIFIER &&
+				kind_at(renamer, index, field + 1) != BT_CEL_TOKEN_OPEN_PARENTHESIS;
 			rename_pair(renamer, text,
-				field != 0 ? text_at(renamer, index, field) : BT_STR(""), &text,
+				is_pair ? text_at(renamer, index, field) : BT_STR(""), &text,
 				&rest);
 		} else if (!is_argument || !IS_AMONG(text_at(renamer, index, -2), of_amounts) ||
 			!is_amount(text)) {
@@ -305,32 +254,38 @@ static bool append_token(struct renamer *renamer, uint32_t index)
 	return true;
 }
 
-/** Appends all tokens; a single blank replaces whitespace and comments between them. */
-static bool append_tokens(struct renamer *renamer)
-{
-	for (uint32_t i = 0; i < renamer->tokens.count; i++) {
-		const struct bt_cel_token *token = &renamer->tokens.items[i];
-		if (i != 0 && token[-1].text.data + token[-1].text.length != token->text.data) {
-			bt_strbuf_append_char(renamer->out, ' ');
-		}
-		if (append_part_call(renamer, i)) {
-			i += 3;
-		} else if (!append_token(renamer, i)) {
-			return false;
-		}
-	}
-	return true;
-}
-
 bool bt_cel_rename(struct bt_str source, struct bt_cel_renaming *renaming, struct bt_arena *arena,
 	struct bt_strbuf *out)
 {
 	struct bt_strbuf text = {0};
-	struct renamer renamer = {.renaming = renaming, .arena = arena, .out = &text};
+	struct renamer renamer = {.renaming = renaming,
+		.arena = arena,
+		.issues = {.source = source, .arena = arena},
+		.out = &text};
+	renamer.lexer = (struct bt_cel_lexer){.source = source, .issues = &renamer.issues};
 	/* The lexer requires valid UTF-8 of bounded length. */
-	bool is_expression = (bt_utf8_is_valid(source.data, source.length) &&
-				     source.length <= BT_CEL_SIZE_MAX) &&
-		read_tokens(&renamer, source) && append_tokens(&renamer);
+	bool is_expression =
+		bt_utf8_is_valid(source.data, source.length) && source.length <= BT_CEL_SIZE_MAX;
+	while (is_expression) {
+		struct bt_cel_token token = bt_cel_lexer_next(&renamer.lexer);
+		if (token.kind == BT_CEL_TOKEN_END) {
+			break;
+		}
+		bt_vec_push(&renamer.tokens, token);
+	}
+	is_expression = is_expression && renamer.issues.items.count == 0;
+	for (uint32_t i = 0; i < renamer.tokens.count && is_expression; i++) {
+		const struct bt_cel_token *token = &renamer.tokens.items[i];
+		/* A single blank replaces whitespace and comments. */
+		if (i != 0 && token[-1].text.data + token[-1].text.length != token->text.data) {
+			bt_strbuf_append_char(&text, ' ');
+		}
+		if (append_part_call(&renamer, i)) {
+			i += 3;
+		} else {
+			is_expression = append_token(&renamer, i);
+		}
+	}
 	if (is_expression) {
 		bt_strbuf_append_str(out, bt_strbuf_str(&text));
 	}

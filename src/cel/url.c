@@ -363,29 +363,6 @@ static uint32_t read_parameters(
 	return count;
 }
 
-/** Groups parameters, sorted by name, into map entries. */
-static struct bt_cel_value make_map(
-	struct bt_cel_evaluation *evaluation, const struct parameter *parameters, uint32_t count)
-{
-	struct bt_cel_map map = {0};
-	struct bt_cel_entry *entries = bt_cel_alloc(evaluation, count, sizeof(*entries));
-	struct bt_cel_value *values = bt_cel_alloc(evaluation, count, sizeof(*values));
-
-	if (entries == NULL || values == NULL) {
-		return evaluation->stop;
-	}
-	for (uint32_t i = 0; i < count; i++) {
-		values[i] = bt_cel_string(parameters[i].value);
-		if (i == 0 || !bt_str_equal(parameters[i].name.text, parameters[i - 1].name.text)) {
-			entries[map.count++] = (struct bt_cel_entry){
-				bt_cel_string(parameters[i].name.text), bt_cel_list(&values[i], 0)};
-		}
-		entries[map.count - 1].value.list.count++;
-	}
-	map.entries = entries;
-	return bt_cel_box(evaluation, BT_CEL_MAP, &map, sizeof(map));
-}
-
 struct bt_cel_value bt_cel_fn_url_get_query(const struct bt_cel_call *call)
 {
 	struct bt_cel_evaluation *evaluation = call->evaluation;
@@ -403,8 +380,25 @@ struct bt_cel_value bt_cel_fn_url_get_query(const struct bt_cel_call *call)
 	if (parameters == NULL) {
 		return evaluation->stop;
 	}
-	uint32_t parameter_count = read_parameters(evaluation, query, parameters);
-	return bt_cel_is_error(&evaluation->stop)
-		? evaluation->stop
-		: make_map(evaluation, parameters, parameter_count);
+	uint32_t count = read_parameters(evaluation, query, parameters);
+	if (bt_cel_is_error(&evaluation->stop)) {
+		return evaluation->stop;
+	}
+	struct bt_cel_map map = {0};
+	struct bt_cel_entry *entries = bt_cel_alloc(evaluation, count, sizeof(*entries));
+	struct bt_cel_value *values = bt_cel_alloc(evaluation, count, sizeof(*values));
+
+	if (entries == NULL || values == NULL) {
+		return evaluation->stop;
+	}
+	for (uint32_t i = 0; i < count; i++) {
+		values[i] = bt_cel_string(parameters[i].value);
+		if (i == 0 || !bt_str_equal(parameters[i].name.text, parameters[i - 1].name.text)) {
+			entries[map.count++] = (struct bt_cel_entry){
+				bt_cel_string(parameters[i].name.text), bt_cel_list(&values[i], 0)};
+		}
+		entries[map.count - 1].value.list.count++;
+	}
+	map.entries = entries;
+	return bt_cel_box(evaluation, BT_CEL_MAP, &map, sizeof(map));
 }

@@ -8,7 +8,7 @@
 #include "api/text_template.h"
 #include "api/types.h"
 #include "base/text_set.h"
-#include "cel/rename.h"
+#include "cel/cel.h"
 
 #define PIECE_BYTES 65536
 #define KNOWN_FIELDS 1024

@@ -13,7 +13,6 @@
 #include "base/strbuf.h"
 #include "base/vec.h"
 #include "cluster/manifests.h"
-#include "codec/message_visit.h"
 
 /**
  * Replaces names by neutral names that leave decisions unchanged, even where a decision compares or

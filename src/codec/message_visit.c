@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "codec/message_visit.h"
-
+#include "codec/message.h"
 #include "codec/message_layout.h"
 
 static void visit_text(const struct bt_message *message, const struct bt_field *field, bool is_key,
@@ -30,23 +29,6 @@ static void visit_value(const struct bt_message *message, const struct bt_field 
 	case BT_FIELD_I64:
 	case BT_FIELD_SCALAR:
 		break;
-	}
-}
-
-static void visit_nullable(const struct bt_message *message, const struct bt_field *field,
-	const struct bt_message_visitor *visitor, void *member)
-{
-	if (!bt_field_is_pointer(field)) {
-		visit_value(message, field, visitor, member);
-		return;
-	}
-	const void *pointer = bt_load_pointer(member);
-	void *inner;
-	memcpy(&inner, &pointer, sizeof(inner)); /* writable: value is the caller's copy */
-	if (inner != NULL && field->type == BT_FIELD_MESSAGE) {
-		bt_message_visit(field->message, visitor, inner);
-	} else if (inner != NULL) {
-		visitor->scalar(visitor->context, field, inner);
 	}
 }
 
@@ -82,12 +64,25 @@ void bt_message_visit(
 	for (uint32_t i = 0; i < message->field_count; i++) {
 		const struct bt_field *field = &message->fields[i];
 		void *member = bt_field_at(value, field->offset);
+		const void *pointer;
+		void *inner;
 		switch ((enum bt_field_shape)field->shape) {
 		case BT_SHAPE_SINGLE:
 			visit_value(message, field, visitor, member);
 			break;
 		case BT_SHAPE_NULLABLE:
-			visit_nullable(message, field, visitor, member);
+			if (!bt_field_is_pointer(field)) {
+				visit_value(message, field, visitor, member);
+				break;
+			}
+			pointer = bt_load_pointer(member);
+			/* writable: value is the caller's copy */
+			memcpy(&inner, &pointer, sizeof(inner));
+			if (inner != NULL && field->type == BT_FIELD_MESSAGE) {
+				bt_message_visit(field->message, visitor, inner);
+			} else if (inner != NULL) {
+				visitor->scalar(visitor->context, field, inner);
+			}
 			break;
 		case BT_SHAPE_LIST:
 		case BT_SHAPE_MAP:

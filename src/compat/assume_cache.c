@@ -97,21 +97,6 @@ struct berth_str berth_assume_cache_index_name(const struct berth_assume_cache *
 	return bt_strbuf_str(&cache->index_name);
 }
 
-static void deliver(const struct event *event, struct berth_assume_cache_handler handler)
-{
-	if (event->before == NULL) {
-		if (handler.on_add != NULL) {
-			handler.on_add(handler.context, event->after, event->is_initial);
-		}
-	} else if (event->after == NULL) {
-		if (handler.on_delete != NULL) {
-			handler.on_delete(handler.context, event->before);
-		}
-	} else if (handler.on_update != NULL) {
-		handler.on_update(handler.context, event->before, event->after);
-	}
-}
-
 /**
  * Calls the handlers for each event. A handler may change the cache: the new events are appended to
  * the list, and the running loop delivers them too.
@@ -126,7 +111,20 @@ static void deliver_events(struct berth_assume_cache *cache)
 		struct event event = cache->events.items[cache->delivered++];
 
 		for (uint32_t i = event.first_handler; i < event.handler_end; i++) {
-			deliver(&event, cache->handlers.items[i]);
+			struct berth_assume_cache_handler handler = cache->handlers.items[i];
+
+			if (event.before == NULL) {
+				if (handler.on_add != NULL) {
+					handler.on_add(
+						handler.context, event.after, event.is_initial);
+				}
+			} else if (event.after == NULL) {
+				if (handler.on_delete != NULL) {
+					handler.on_delete(handler.context, event.before);
+				}
+			} else if (handler.on_update != NULL) {
+				handler.on_update(handler.context, event.before, event.after);
+			}
 		}
 		finish_event(&event);
 	}
@@ -357,17 +355,6 @@ int berth_assume_cache_get_api_obj(const struct berth_assume_cache *cache,
 	return BERTH_OK;
 }
 
-static bool share_value(
-	const struct berth_str *a, uint32_t a_count, const struct berth_str *b, uint32_t b_count)
-{
-	for (uint32_t i = 0; i < a_count; i++) {
-		if (bt_str_is_among(a[i], b, b_count)) {
-			return true;
-		}
-	}
-	return false;
-}
-
 struct berth_object *const *berth_assume_cache_list(const struct berth_assume_cache *cache,
 	const struct berth_object *index_object, struct berth_arena *arena, uint32_t *out_count)
 {
@@ -390,8 +377,12 @@ struct berth_object *const *berth_assume_cache_list(const struct berth_assume_ca
 				  &value_count)
 			: NULL;
 
-		if (latest != NULL &&
-			(!indexed || share_value(wanted, wanted_count, values, value_count))) {
+		bool is_listed = latest != NULL && !indexed;
+
+		for (uint32_t k = 0; k < value_count && !is_listed; k++) {
+			is_listed = bt_str_is_among(values[k], wanted, wanted_count);
+		}
+		if (is_listed) {
 			list[count++] = latest;
 		}
 		bt_arena_finish(&scratch);

@@ -114,11 +114,6 @@ struct berth_equivalence_class berth_equivalence_class_of(
 	return (struct berth_equivalence_class){added, cache->serial};
 }
 
-static uint64_t hash_of_answer(uint32_t predicate, uint32_t class_id)
-{
-	return bt_hash_u64(bt_hash_u64(0, predicate), class_id);
-}
-
 static struct berth_equivalence_node_cache *find_node(
 	const struct berth_equivalence_cache *cache, struct bt_str name)
 {
@@ -241,21 +236,6 @@ static struct berth_predicate_result copy_result(
 	return (struct berth_predicate_result){result->fits, reasons, result->reason_count};
 }
 
-static const struct answer *find_answer(
-	const struct berth_equivalence_node_cache *node, uint32_t predicate, uint32_t class_id)
-{
-	uint64_t hash = hash_of_answer(predicate, class_id);
-
-	BT_MAP_EACH (&node->answers.map, hash, index) {
-		const struct answer *answer = &node->answers.items[index];
-
-		if (answer->predicate == predicate && answer->class_id == class_id) {
-			return answer;
-		}
-	}
-	return NULL;
-}
-
 int berth_equivalence_cache_run_predicate(struct berth_equivalence_cache *cache,
 	struct berth_equivalence_node_cache *node_cache,
 	const struct berth_equivalence_class *equivalence_class, const char *name,
@@ -276,8 +256,18 @@ int berth_equivalence_cache_run_predicate(struct berth_equivalence_cache *cache,
 		(predicates == NULL || bt_predicate_find_registered(predicates, name) == NULL) &&
 		open_node(node_cache, node);
 
+	uint64_t hash = 0;
 	if (keeps) {
-		kept = find_answer(node_cache, index, equivalence_class->id);
+		hash = bt_hash_u64(bt_hash_u64(0, index), equivalence_class->id);
+		BT_MAP_EACH (&node_cache->answers.map, hash, at) {
+			const struct answer *answer = &node_cache->answers.items[at];
+
+			if (answer->predicate == index &&
+				answer->class_id == equivalence_class->id) {
+				kept = answer;
+				break;
+			}
+		}
 		cache->hits += kept != NULL;
 		cache->misses += kept == NULL;
 	}
@@ -303,8 +293,7 @@ int berth_equivalence_cache_run_predicate(struct berth_equivalence_cache *cache,
 			index, equivalence_class->id, copy_result(out_result, &node_cache->arena)};
 		uint32_t added;
 
-		bt_hash_table_add(&node_cache->answers,
-			hash_of_answer(index, equivalence_class->id), answer, added);
+		bt_hash_table_add(&node_cache->answers, hash, answer, added);
 	}
 	return result;
 }

@@ -466,20 +466,6 @@ int bt_predicate_run(enum berth_predicate predicate, BERTH_PREDICATE_PARAMETERS)
 	return result;
 }
 
-static void append(struct berth_predicate_result *all, const struct berth_predicate_result *more,
-	struct bt_arena *arena)
-{
-	uint32_t count = all->reason_count + more->reason_count;
-	struct berth_predicate_failure_reason *reasons =
-		BT_ARENA_NEW_ARRAY(arena, struct berth_predicate_failure_reason, count);
-
-	for (uint32_t i = 0; i < count; i++) {
-		reasons[i] = i < all->reason_count ? all->reasons[i]
-						   : more->reasons[i - all->reason_count];
-	}
-	*all = (struct berth_predicate_result){false, reasons, count};
-}
-
 int berth_predicate_run_all(struct berth_predicates *predicates, const char *const *names,
 	uint32_t name_count, bool always_check_all, BERTH_PREDICATE_PARAMETERS)
 {
@@ -527,7 +513,15 @@ int berth_predicate_run_all(struct berth_predicates *predicates, const char *con
 			break;
 		}
 		if (!one.fits) {
-			append(&all, &one, bt_arena_of(arena));
+			struct berth_predicate_failure_reason *reasons =
+				bt_arena_copy_array(bt_arena_of(arena), all.reasons,
+					all.reason_count, one.reason_count, sizeof(*reasons));
+
+			for (uint32_t k = 0; k < one.reason_count; k++) {
+				reasons[all.reason_count + k] = one.reasons[k];
+			}
+			all = (struct berth_predicate_result){
+				false, reasons, all.reason_count + one.reason_count};
 		}
 	}
 	bt_vec_finish(&list);

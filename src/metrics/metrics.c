@@ -522,21 +522,6 @@ static void write_value(
 	bt_strbuf_append_char(writer->out, '\n');
 }
 
-static void write_histogram(const struct writer *writer, const struct bt_metric_series *series)
-{
-	static const double infinite = (double)INFINITY;
-	const struct bt_metric *metric = series->cell.metric;
-	uint64_t below = 0;
-
-	for (uint32_t i = 0; i < metric->bound_count; i++) {
-		below += series->cell.bucket_counts[i];
-		write_count(writer, series, (struct sample){"_bucket", &metric->bounds[i]}, below);
-	}
-	write_count(writer, series, (struct sample){"_bucket", &infinite}, series->cell.count);
-	write_value(writer, series, "_sum");
-	write_count(writer, series, (struct sample){"_count", NULL}, series->cell.count);
-}
-
 /** Compares series by label values in written order. */
 static int compare_series(const void *a, const void *b)
 {
@@ -557,6 +542,7 @@ static int compare_series(const void *a, const void *b)
 
 static void write_family(const struct writer *writer, const struct bt_metric *metric)
 {
+	static const double infinite = (double)INFINITY;
 	BT_VEC(const struct bt_metric_series *) written = {0};
 
 	for (uint32_t i = 0; i < metric->series.count; i++) {
@@ -570,11 +556,22 @@ static void write_family(const struct writer *writer, const struct bt_metric *me
 	qsort(written.items, written.count, sizeof(written.items[0]), compare_series);
 	write_comments(writer, metric);
 	for (uint32_t i = 0; i < written.count; i++) {
-		if (metric->description.type == BT_METRIC_HISTOGRAM) {
-			write_histogram(writer, written.items[i]);
-		} else {
-			write_value(writer, written.items[i], "");
+		const struct bt_metric_series *series = written.items[i];
+		uint64_t below = 0;
+
+		if (metric->description.type != BT_METRIC_HISTOGRAM) {
+			write_value(writer, series, "");
+			continue;
 		}
+		for (uint32_t k = 0; k < metric->bound_count; k++) {
+			below += series->cell.bucket_counts[k];
+			write_count(writer, series, (struct sample){"_bucket", &metric->bounds[k]},
+				below);
+		}
+		write_count(
+			writer, series, (struct sample){"_bucket", &infinite}, series->cell.count);
+		write_value(writer, series, "_sum");
+		write_count(writer, series, (struct sample){"_count", NULL}, series->cell.count);
 	}
 	bt_vec_finish(&written);
 }

@@ -153,29 +153,6 @@ static void prune_at(struct bt_arena *arena, const struct bt_spot *spot, const s
 	struct bt_json_value *value, const struct bt_field_set *last,
 	const struct bt_field_set *keep, uint32_t depth);
 
-/**
- * Prunes one child. The manager owned the child or parts of the child. false: the caller must
- * remove the child.
- */
-static bool prune_child(struct bt_arena *arena, const struct bt_spot *spot,
-	const struct bt_field_child *child, const struct bt_field_set *last,
-	const struct bt_field_set *keep, uint32_t depth)
-{
-	/*
-	 * keep NULL: no manager keeps the child or a part of it. Such a child is removed, except
-	 * for a map of which the manager owned only members: then only these members are removed,
-	 * and the map stays if it has other members. A message does not stay, because its other
-	 * members are only defaults.
-	 */
-	bool stays = child->spot.map != NULL;
-	if (keep == NULL && (last->member || !stays)) {
-		return false;
-	}
-	prune_at(arena, &child->spot, child->kind == BT_FIELD_KEY ? spot : NULL, child->value, last,
-		keep, depth + 1);
-	return keep != NULL || child->value->count != 0 || depth == 0;
-}
-
 /*
  * Prunes the children of value. list: the place of the list that has value as an element; the key
  * members of such an element are not pruned. NULL: value is not an element of a keyed list.
@@ -195,9 +172,21 @@ static void prune_at(struct bt_arena *arena, const struct bt_spot *spot, const s
 			bt_field_set_child(last, child->kind, child->text);
 		const struct bt_field_set *kept =
 			bt_field_set_child(keep, child->kind, child->text);
-		if (owned == NULL || is_list_key(list, child->text) ||
-			prune_child(arena, spot, child, owned, kept, depth)) {
+		if (owned == NULL || is_list_key(list, child->text)) {
 			continue;
+		}
+		/*
+		 * kept NULL: no manager keeps the child or a part of it. Such a child is removed,
+		 * except for a map of which the manager owned only members: then only these members
+		 * are removed, and the map stays if it has other members. A message does not stay,
+		 * because its other members are only defaults.
+		 */
+		if (kept != NULL || (!owned->member && child->spot.map != NULL)) {
+			prune_at(arena, &child->spot, child->kind == BT_FIELD_KEY ? spot : NULL,
+				child->value, owned, kept, depth + 1);
+			if (kept != NULL || child->value->count != 0 || depth == 0) {
+				continue;
+			}
 		}
 		if (value->type == BT_JSON_OBJECT) {
 			value->members[child->position].value = NULL;

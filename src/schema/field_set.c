@@ -26,14 +26,25 @@ const struct bt_field_set *bt_field_set_or_empty(const struct bt_field_set *set)
 /** --- FieldsV1 --- */
 
 /**
- * Rewrites a key or value as compact JSON with members in ascending order, so that equal keys have
- * equal texts. false: the text is not JSON, or a key member is not a scalar.
+ * Parses the name of an edge such as "f:spec". A key or value is rewritten as compact JSON with
+ * members in ascending order, so that equal keys have equal texts. false: the kind is unknown, the
+ * text is not JSON, or a key member is not a scalar.
  */
-static bool canonical_key(struct bt_arena *arena, struct bt_str text, struct bt_str *out_text)
+static bool parse_edge(
+	struct bt_arena *arena, struct bt_str name, char *out_kind, struct bt_str *out_text)
 {
 	struct bt_json_value *key = NULL;
 	struct bt_strbuf buffer = {0};
-	if (bt_json_parse(arena, text, false, &key, NULL) != 0) {
+	if (name.length < 2 || name.data[1] != ':') {
+		return false;
+	}
+	*out_kind = name.data[0];
+	*out_text = bt_str_sub(name, 2, name.length);
+	if (*out_kind == BT_FIELD_NAME || *out_kind == BT_FIELD_INDEX) {
+		return true;
+	}
+	if ((*out_kind != BT_FIELD_KEY && *out_kind != BT_FIELD_VALUE) ||
+		bt_json_parse(arena, *out_text, false, &key, NULL) != 0) {
 		return false;
 	}
 	for (uint32_t i = 0; i < key->count; i++) {
@@ -48,26 +59,6 @@ static bool canonical_key(struct bt_arena *arena, struct bt_str text, struct bt_
 	bt_json_format(key, &buffer);
 	*out_text = bt_arena_take_strbuf(arena, &buffer);
 	return true;
-}
-
-static bool parse_edge(
-	struct bt_arena *arena, struct bt_str name, char *out_kind, struct bt_str *out_text)
-{
-	if (name.length < 2 || name.data[1] != ':') {
-		return false;
-	}
-	*out_kind = name.data[0];
-	*out_text = bt_str_sub(name, 2, name.length);
-	switch (*out_kind) {
-	case BT_FIELD_NAME:
-	case BT_FIELD_INDEX:
-		return true;
-	case BT_FIELD_KEY:
-	case BT_FIELD_VALUE:
-		return canonical_key(arena, *out_text, out_text);
-	default: /* unknown kind */
-		return false;
-	}
 }
 
 static const struct bt_field_set *parse_at(struct bt_arena *arena, char kind, struct bt_str text,
