@@ -31,29 +31,6 @@ void bt_amount_append_count(struct bt_strbuf *out, int64_t count)
 }
 
 /**
- * Appends CPUs: "250m" below one, otherwise exact to the millicore: "4", "1.5", "38,563.5".
- */
-static void append_cpu(struct bt_strbuf *out, int64_t milli)
-{
-	uint64_t size = take_sign(out, milli);
-	uint64_t rest = size % 1000;
-	int digits = 3;
-
-	if (size != 0 && size < 1000) {
-		bt_strbuf_printf(out, "%" PRIu64 "m", size);
-		return;
-	}
-	append_grouped(out, size / 1000);
-	if (rest != 0) {
-		while (rest % 10 == 0) {
-			rest /= 10;
-			digits--;
-		}
-		bt_strbuf_printf(out, ".%0*" PRIu64, digits, rest);
-	}
-}
-
-/**
  * Appends bytes in the largest binary unit that gives at least 1, with one decimal unless the
  * number is whole: "1.5Gi". halves: rounding of the decimal (0 down, 1 to nearest, 2 up).
  */
@@ -84,7 +61,23 @@ void bt_amount_append_of(struct bt_strbuf *out, struct bt_str resource, int64_t 
 	enum bt_amount_rounding rounding)
 {
 	if (bt_str_equal_c(resource, "cpu")) {
-		append_cpu(out, amount);
+		/* "250m" below one, otherwise exact to the millicore: "4", "1.5", "38,563.5" */
+		uint64_t size = take_sign(out, amount);
+		uint64_t rest = size % 1000;
+		int digits = 3;
+
+		if (size != 0 && size < 1000) {
+			bt_strbuf_printf(out, "%" PRIu64 "m", size);
+			return;
+		}
+		append_grouped(out, size / 1000);
+		if (rest != 0) {
+			while (rest % 10 == 0) {
+				rest /= 10;
+				digits--;
+			}
+			bt_strbuf_printf(out, ".%0*" PRIu64, digits, rest);
+		}
 	} else if (bt_str_equal_c(resource, "memory") ||
 		bt_str_equal_c(resource, "ephemeral-storage") ||
 		bt_str_has_prefix(resource, BT_STR("hugepages-"))) {

@@ -307,8 +307,17 @@ static bool is_copied_request(struct bt_str name)
 	return bt_resource_is_pod_level_supported(name) && bt_resource_is_overcommit_allowed(name);
 }
 
-static void default_pod_level(struct bt_pod_spec *spec, struct bt_arena *arena)
+void bt_pod_spec_default(struct bt_pod_spec *spec, bool pod_level, struct bt_arena *arena)
 {
+	default_containers(&spec->containers, spec->host_network, arena);
+	default_containers(&spec->init_containers, spec->host_network, arena);
+	round_list(&spec->overhead, arena);
+	if (spec->scheduler_name.length == 0) {
+		spec->scheduler_name = BT_DEFAULT_POD_SPEC_SCHEDULER_NAME;
+	}
+	if (!pod_level || spec->resources == NULL) {
+		return;
+	}
 	const struct bt_request_options containers_only = {
 		.no_overhead = true, .no_pod_level = true};
 	struct bt_resource_requirements *own = BT_ARENA_NEW(arena, struct bt_resource_requirements);
@@ -339,19 +348,6 @@ static void default_pod_level(struct bt_pod_spec *spec, struct bt_arena *arena)
 			&own->requests, &own->limits, bt_resource_is_pod_level_supported, arena);
 	}
 	spec->resources = own;
-}
-
-void bt_pod_spec_default(struct bt_pod_spec *spec, bool pod_level, struct bt_arena *arena)
-{
-	default_containers(&spec->containers, spec->host_network, arena);
-	default_containers(&spec->init_containers, spec->host_network, arena);
-	round_list(&spec->overhead, arena);
-	if (pod_level && spec->resources != NULL) {
-		default_pod_level(spec, arena);
-	}
-	if (spec->scheduler_name.length == 0) {
-		spec->scheduler_name = BT_DEFAULT_POD_SPEC_SCHEDULER_NAME;
-	}
 }
 
 void bt_node_default(struct bt_node *node, struct bt_arena *arena)

@@ -52,47 +52,47 @@ static uint32_t format_size(
 	return at;
 }
 
-/** Formats the text after a percent sign. Returns the position after the sequence. */
-static uint32_t format_sequence(struct bt_str text, uint32_t at, struct bt_strbuf *out)
-{
-	bool indexed = false;
-	uint32_t rune;
-	while (at < text.length && memchr("#0+- ", text.data[at], 5) != NULL) {
-		at++;
-	}
-	at = skip_index(text, at, &indexed);
-	at = format_size(text, at, "%!(BADWIDTH)", out);
-	if (at < text.length && text.data[at] == '.') {
-		at = skip_index(text, at + 1, &indexed);
-		at = format_size(text, at, "%!(BADPREC)", out);
-	}
-	at = skip_index(text, at, &indexed);
-	if (at >= text.length) {
-		bt_strbuf_append_c(out, "%!(NOVERB)");
-		return at;
-	}
-	uint32_t length = bt_utf8_decode(text.data + at, text.length - at, &rune);
-	if (text.data[at] == '%') {
-		bt_strbuf_append_char(out, '%');
-		return at + 1;
-	}
-	bt_strbuf_append_c(out, "%!");
-	if (length != 0) {
-		bt_strbuf_append(out, text.data + at, length);
-	} else {
-		bt_strbuf_append_c(out, "\xef\xbf\xbd"); /* U+FFFD */
-	}
-	bt_strbuf_append_c(out, indexed ? "(BADINDEX)" : "(MISSING)");
-	return at + (length != 0 ? length : 1);
-}
-
 static void format(struct bt_str text, struct bt_strbuf *out)
 {
-	for (uint32_t i = 0; i < text.length;) {
-		const char *percent = memchr(text.data + i, '%', text.length - i);
+	for (uint32_t at = 0; at < text.length;) {
+		const char *percent = memchr(text.data + at, '%', text.length - at);
 		uint32_t end = percent != NULL ? (uint32_t)(percent - text.data) : text.length;
-		bt_strbuf_append(out, text.data + i, end - i);
-		i = end < text.length ? format_sequence(text, end + 1, out) : end;
+		bt_strbuf_append(out, text.data + at, end - at);
+		if (percent == NULL) {
+			return;
+		}
+		/* format the text after the percent sign */
+		bool indexed = false;
+		uint32_t rune;
+		at = end + 1;
+		while (at < text.length && memchr("#0+- ", text.data[at], 5) != NULL) {
+			at++;
+		}
+		at = skip_index(text, at, &indexed);
+		at = format_size(text, at, "%!(BADWIDTH)", out);
+		if (at < text.length && text.data[at] == '.') {
+			at = skip_index(text, at + 1, &indexed);
+			at = format_size(text, at, "%!(BADPREC)", out);
+		}
+		at = skip_index(text, at, &indexed);
+		if (at >= text.length) {
+			bt_strbuf_append_c(out, "%!(NOVERB)");
+			return;
+		}
+		uint32_t length = bt_utf8_decode(text.data + at, text.length - at, &rune);
+		if (text.data[at] == '%') {
+			bt_strbuf_append_char(out, '%');
+			at++;
+			continue;
+		}
+		bt_strbuf_append_c(out, "%!");
+		if (length != 0) {
+			bt_strbuf_append(out, text.data + at, length);
+		} else {
+			bt_strbuf_append_c(out, "\xef\xbf\xbd"); /* U+FFFD */
+		}
+		bt_strbuf_append_c(out, indexed ? "(BADINDEX)" : "(MISSING)");
+		at += length != 0 ? length : 1;
 	}
 }
 

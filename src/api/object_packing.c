@@ -31,28 +31,24 @@ struct bt_packed_object {
 	char bytes[];            /* name, namespace, packed form (whole, or difference to base) */
 };
 
-static struct bt_str packed_name(const struct bt_packed_object *packed)
-{
-	return (struct bt_str){packed->bytes, packed->name_length};
-}
-
-static struct bt_str packed_namespace(const struct bt_packed_object *packed)
-{
-	return (struct bt_str){packed->bytes + packed->name_length, packed->namespace_length};
-}
-
 struct bt_str bt_object_name(const struct bt_object *object)
 {
-	return object->meta != NULL ? object->meta->name : packed_name(object->packed);
+	const struct bt_packed_object *packed = object->packed;
+
+	return object->meta != NULL ? object->meta->name
+				    : (struct bt_str){packed->bytes, packed->name_length};
 }
 
 struct bt_str bt_object_namespace(const struct bt_object *object)
 {
+	const struct bt_packed_object *packed = object->packed;
+
 	if (object->meta != NULL) {
 		return object->meta->namespace_;
 	}
-	return object->common != NULL ? bt_pod_common_namespace(object->common)
-				      : packed_namespace(object->packed);
+	return object->common != NULL
+		? bt_pod_common_namespace(object->common)
+		: (struct bt_str){packed->bytes + packed->name_length, packed->namespace_length};
 }
 
 uint64_t bt_object_hash(enum bt_kind kind, struct bt_str namespace_, struct bt_str name)
@@ -65,33 +61,6 @@ bool bt_object_is(const struct bt_object *object, enum bt_kind kind, struct bt_s
 {
 	return object->kind == kind && bt_str_equal(bt_object_name(object), name) &&
 		bt_str_equal(bt_object_namespace(object), namespace_);
-}
-
-/** Unpacks the value, without the fields of the common part. */
-static void *unpack_into(
-	const struct bt_packed_object *packed, enum bt_kind kind, struct bt_arena *arena)
-{
-	const struct bt_kind_info *info = bt_kind_info(kind);
-	struct bt_str bytes = {packed->bytes + packed->name_length + packed->namespace_length,
-		packed->packed_bytes};
-	struct bt_object_meta *meta = bt_arena_alloc(arena, info->size);
-	struct bt_strbuf whole = {0};
-
-	if (packed->base != NULL) {
-		bt_strbuf_reserve(&whole, BUFFER_BYTES);
-		bt_delta_decode(
-			(struct bt_str){packed->base->bytes, packed->base->length}, bytes, &whole);
-		bytes = bt_strbuf_str(&whole);
-	}
-	bt_message_unpack(info->message, bytes, arena, meta);
-	bt_strbuf_finish(&whole);
-	if (packed->namespace_length != 0) {
-		meta->namespace_ = bt_arena_str(arena, packed_namespace(packed));
-	}
-	if (packed->name_length != 0) {
-		meta->name = bt_arena_str(arena, packed_name(packed));
-	}
-	return meta;
 }
 
 void bt_packed_object_destroy(struct bt_packed_object *packed)
@@ -107,9 +76,12 @@ size_t bt_packed_object_bytes(const struct bt_packed_object *packed)
 		packed->packed_bytes;
 }
 
-/** Packs the object. The packed object takes over the object's reference to the bases. */
-static struct bt_packed_object *pack(const struct bt_object *object)
+void bt_object_pack_if_allowed(struct bt_object *object)
 {
+	if (object->packable_count != object->reference_count || object->value == NULL ||
+		object->bases == NULL || object->json.data != NULL) {
+		return;
+	}
 	static const struct bt_object_meta empty;
 	const struct bt_kind_info *info = bt_kind_info(object->kind);
 	struct bt_strbuf whole = {0};
@@ -157,16 +129,7 @@ static struct bt_packed_object *pack(const struct bt_object *object)
 	bt_strbuf_finish(&delta);
 	bt_strbuf_finish(&whole);
 	bt_arena_finish(&scratch);
-	return packed;
-}
-
-void bt_object_pack_if_allowed(struct bt_object *object)
-{
-	if (object->packable_count != object->reference_count || object->value == NULL ||
-		object->bases == NULL || object->json.data != NULL) {
-		return;
-	}
-	object->packed = pack(object);
+	object->packed = packed; /* it took over the reference to the bases */
 	bt_arena_free_chunks(object->memory);
 	object->memory = NULL;
 	object->value = NULL;
@@ -184,21 +147,41 @@ struct bt_object *bt_object_unpack(struct bt_object *object)
 {
 	BT_ASSERT(object->packable_count > 0);
 	object->packable_count--;
-	if (object->value == NULL) {
-		struct bt_arena arena;
-
-		bt_arena_init(&arena, object->packed->unpacked_bytes);
-		void *value = unpack_into(object->packed, object->kind, &arena);
-		if (object->common != NULL) {
-			bt_pod_common_apply(object->common, value);
-		}
-		struct bt_packed_object *packed = object->packed;
-		object->value = value;
-		object->memory = arena.chunks;
-		object->bases = packed->bases;
-		packed->bases = NULL;
-		bt_packed_object_destroy(packed);
+	if (object->value != NULL) {
+		return object;
 	}
+	struct bt_packed_object *packed = object->packed;
+	const struct bt_kind_info *info = bt_kind_info(object->kind);
+	struct bt_str name = {packed->bytes, packed->name_length};
+	struct bt_str namespace_ = {name.data + name.length, packed->namespace_length};
+	struct bt_str bytes = {namespace_.data + namespace_.length, packed->packed_bytes};
+	struct bt_strbuf whole = {0};
+	struct bt_arena arena;
+
+	bt_arena_init(&arena, packed->unpacked_bytes);
+	struct bt_object_meta *meta = bt_arena_alloc(&arena, info->size);
+	if (packed->base != NULL) {
+		bt_strbuf_reserve(&whole, BUFFER_BYTES);
+		bt_delta_decode(
+			(struct bt_str){packed->base->bytes, packed->base->length}, bytes, &whole);
+		bytes = bt_strbuf_str(&whole);
+	}
+	bt_message_unpack(info->message, bytes, &arena, meta);
+	bt_strbuf_finish(&whole);
+	if (namespace_.length != 0) {
+		meta->namespace_ = bt_arena_str(&arena, namespace_);
+	}
+	if (name.length != 0) {
+		meta->name = bt_arena_str(&arena, name);
+	}
+	if (object->common != NULL) {
+		bt_pod_common_apply(object->common, (struct bt_pod *)(void *)meta);
+	}
+	object->value = meta;
+	object->memory = arena.chunks;
+	object->bases = packed->bases;
+	packed->bases = NULL;
+	bt_packed_object_destroy(packed);
 	return object;
 }
 

@@ -41,10 +41,13 @@ bool bt_quantity_is_zero(const struct bt_quantity *quantity)
 	return quantity->big == NULL ? quantity->mantissa == 0 : quantity->big->limb_count == 0;
 }
 
-/** Converts the small form to units of 10^target, rounded away from zero. Spec 01 section 5.1. */
-static int64_t small_to_int64(int64_t mantissa, int64_t exponent, int64_t target)
+static int64_t to_int64(const struct bt_quantity *quantity, int32_t target)
 {
-	int64_t difference = exponent - target;
+	if (BT_UNLIKELY(quantity->big != NULL)) {
+		return bt_big_decimal_to_int64(quantity->big, target);
+	}
+	int64_t mantissa = quantity->mantissa;
+	int64_t difference = (int64_t)quantity->exponent - target;
 	int64_t product;
 
 	if (difference == 0 || mantissa == 0) {
@@ -80,14 +83,6 @@ static int64_t small_to_int64(int64_t mantissa, int64_t exponent, int64_t target
 		}
 		return product;
 	}
-}
-
-static int64_t to_int64(const struct bt_quantity *quantity, int32_t target)
-{
-	if (BT_LIKELY(quantity->big == NULL)) {
-		return small_to_int64(quantity->mantissa, quantity->exponent, target);
-	}
-	return bt_big_decimal_to_int64(quantity->big, target);
 }
 
 int64_t bt_quantity_value(const struct bt_quantity *quantity)

@@ -78,27 +78,6 @@ static bool is_our_group(struct bt_str group)
 	return group.length == 0 || memchr(group.data, '.', group.length) == NULL;
 }
 
-static const char *similar_kind(struct bt_str kind)
-{
-	char given[KIND_BYTES_MAX + 1];
-	const char *words[BT_KIND__COUNT];
-	size_t count = 0;
-	if (kind.length > KIND_BYTES_MAX || memchr(kind.data, '\0', kind.length) != NULL) {
-		return NULL;
-	}
-	memcpy(given, kind.data, kind.length);
-	given[kind.length] = '\0';
-	for (int i = 0; i < BT_KIND__COUNT; i++) {
-		const char *name = bt_kind_info((enum bt_kind)i)->name;
-		size_t length = strlen(name);
-		if (kind.length <= length + LENGTH_DIFFERENCE_MAX &&
-			length <= kind.length + LENGTH_DIFFERENCE_MAX) {
-			words[count++] = name;
-		}
-	}
-	return bt_suggest(given, words, count);
-}
-
 bool bt_kind_hint(struct bt_str api_version, struct bt_str kind, struct bt_strbuf *out)
 {
 	struct bt_str group;
@@ -115,7 +94,23 @@ bool bt_kind_hint(struct bt_str api_version, struct bt_str kind, struct bt_strbu
 			return true;
 		}
 	}
-	const char *meant = similar_kind(kind);
+	char given[KIND_BYTES_MAX + 1];
+	const char *words[BT_KIND__COUNT];
+	size_t count = 0;
+	if (kind.length > KIND_BYTES_MAX || memchr(kind.data, '\0', kind.length) != NULL) {
+		return false;
+	}
+	memcpy(given, kind.data, kind.length);
+	given[kind.length] = '\0';
+	for (int i = 0; i < BT_KIND__COUNT; i++) {
+		const char *name = bt_kind_info((enum bt_kind)i)->name;
+		size_t length = strlen(name);
+		if (kind.length <= length + LENGTH_DIFFERENCE_MAX &&
+			length <= kind.length + LENGTH_DIFFERENCE_MAX) {
+			words[count++] = name;
+		}
+	}
+	const char *meant = bt_suggest(given, words, count);
 	if (meant != NULL) {
 		bt_strbuf_printf(out, "did you mean %s?", meant);
 	}
