@@ -517,53 +517,41 @@ static const struct bt_cel_type *check_object(
 	return type;
 }
 
-static const struct bt_cel_type *check_map(struct bt_cel_checker *checker, struct bt_cel_node *node)
-{
-	const struct bt_cel_type *key = NULL;
-	const struct bt_cel_type *value = NULL;
-
-	for (uint32_t i = 0; i < node->map.count; i++) {
-		bool is_optional = node->map.is_optional != NULL && node->map.is_optional[i];
-
-		const struct bt_cel_type *type = bt_cel_check_node(checker, node->map.keys[i]);
-		key = join_element(checker, key, type);
-		type = check_element(checker, node->map.values[i], is_optional);
-		value = join_element(checker, value, type);
-	}
-	if (key == NULL) {
-		key = bt_cel_fresh_parameter(&checker->inference);
-		value = bt_cel_fresh_parameter(&checker->inference);
-	}
-	return bt_cel_type_make(&checker->inference, BT_CEL_MAP, key, value);
-}
-
-static const struct bt_cel_type *check_by_kind(
+const struct bt_cel_type *bt_cel_check_node(
 	struct bt_cel_checker *checker, struct bt_cel_node *node)
 {
+	const struct bt_cel_type *type = &bt_cel_types[BT_CEL_ERROR];
+	const struct bt_cel_type *key = NULL;
+	const struct bt_cel_type *element = NULL;
+	bool is_rooted;
+
+	if (checker->inference.is_exhausted || checker->issues->items.count >= BT_CEL_ISSUES_MAX) {
+		node->type = type;
+		return type;
+	}
 	switch (node->kind) {
 	case BT_CEL_NODE_LITERAL:
-		return &bt_cel_types[node->literal.kind];
-	case BT_CEL_NODE_IDENTIFIER: {
-		bool is_rooted = node->identifier.is_rooted;
-		const struct bt_cel_type *type =
-			find_identifier(checker, node, node->identifier.name);
-
+		type = &bt_cel_types[node->literal.kind];
+		break;
+	case BT_CEL_NODE_IDENTIFIER:
+		is_rooted = node->identifier.is_rooted;
+		type = find_identifier(checker, node, node->identifier.name);
 		if (type == NULL) {
 			bt_cel_issue_add(checker->issues, node->position,
 				"undeclared reference to '%s%.*s' (in container '')",
 				is_rooted ? "." : "", BT_STR_ARG(node->identifier.name));
-			return &bt_cel_types[BT_CEL_ERROR];
+			type = &bt_cel_types[BT_CEL_ERROR];
+		} else {
+			node->identifier.is_rooted = is_rooted;
 		}
-		node->identifier.is_rooted = is_rooted;
-		return type;
-	}
+		break;
 	case BT_CEL_NODE_SELECT:
-		return check_select(checker, node);
+		type = check_select(checker, node);
+		break;
 	case BT_CEL_NODE_CALL:
-		return check_call(checker, node);
-	case BT_CEL_NODE_LIST: {
-		const struct bt_cel_type *element = NULL;
-
+		type = check_call(checker, node);
+		break;
+	case BT_CEL_NODE_LIST:
 		for (uint32_t i = 0; i < node->list.count; i++) {
 			bool is_optional =
 				node->list.is_optional != NULL && node->list.is_optional[i];
@@ -573,24 +561,31 @@ static const struct bt_cel_type *check_by_kind(
 		if (element == NULL) {
 			element = bt_cel_fresh_parameter(&checker->inference);
 		}
-		return bt_cel_type_make(&checker->inference, BT_CEL_LIST, element, NULL);
-	}
+		type = bt_cel_type_make(&checker->inference, BT_CEL_LIST, element, NULL);
+		break;
 	case BT_CEL_NODE_MAP:
-		return node->map.type_name.data != NULL ? check_object(checker, node)
-							: check_map(checker, node);
+		if (node->map.type_name.data != NULL) {
+			type = check_object(checker, node);
+			break;
+		}
+		for (uint32_t i = 0; i < node->map.count; i++) {
+			bool is_optional =
+				node->map.is_optional != NULL && node->map.is_optional[i];
+
+			key = join_element(
+				checker, key, bt_cel_check_node(checker, node->map.keys[i]));
+			element = join_element(checker, element,
+				check_element(checker, node->map.values[i], is_optional));
+		}
+		if (key == NULL) {
+			key = bt_cel_fresh_parameter(&checker->inference);
+			element = bt_cel_fresh_parameter(&checker->inference);
+		}
+		type = bt_cel_type_make(&checker->inference, BT_CEL_MAP, key, element);
+		break;
 	case BT_CEL_NODE_MACRO:
-		return bt_cel_check_macro(checker, node);
-	}
-	return &bt_cel_types[BT_CEL_ERROR];
-}
-
-const struct bt_cel_type *bt_cel_check_node(
-	struct bt_cel_checker *checker, struct bt_cel_node *node)
-{
-	const struct bt_cel_type *type = &bt_cel_types[BT_CEL_ERROR];
-
-	if (!checker->inference.is_exhausted && checker->issues->items.count < BT_CEL_ISSUES_MAX) {
-		type = check_by_kind(checker, node);
+		type = bt_cel_check_macro(checker, node);
+		break;
 	}
 	node->type = type;
 	return type;

@@ -334,39 +334,6 @@ static struct bt_cel_value evaluate_optional_macro(
 					    : evaluation->stop;
 }
 
-static struct bt_cel_value evaluate(
-	struct bt_cel_evaluation *evaluation, const struct bt_cel_node *node)
-{
-	switch (node->macro.macro) {
-	case BT_CEL_MACRO_ALL:
-		return evaluate_quantifier(evaluation, node, false);
-	case BT_CEL_MACRO_EXISTS:
-		return evaluate_quantifier(evaluation, node, true);
-	case BT_CEL_MACRO_EXISTS_ONE:
-		return evaluate_exists_one(evaluation, node);
-	case BT_CEL_MACRO_FILTER:
-		return evaluate_list_macro(evaluation, node, NULL);
-	case BT_CEL_MACRO_MAP:
-	case BT_CEL_MACRO_TRANSFORM_LIST:
-	case BT_CEL_MACRO_SORT_BY:
-		break;
-	case BT_CEL_MACRO_TRANSFORM_MAP:
-		return evaluate_map_macro(evaluation, node, false);
-	case BT_CEL_MACRO_TRANSFORM_MAP_ENTRY:
-		return evaluate_map_macro(evaluation, node, true);
-	case BT_CEL_MACRO_BIND:
-		/* cel.bind: evaluate the value on first use. */
-		evaluation->locals[node->macro.slots[0]] =
-			(struct bt_cel_local){.pending = node->macro.range};
-		return bt_cel_evaluate_node(evaluation, node->macro.result);
-	case BT_CEL_MACRO_OPT_MAP:
-		return evaluate_optional_macro(evaluation, node, false);
-	case BT_CEL_MACRO_OPT_FLAT_MAP:
-		return evaluate_optional_macro(evaluation, node, true);
-	}
-	return evaluate_list_macro(evaluation, node, node->macro.result);
-}
-
 /**
  * Restores the slots of the macro's variables after the evaluation. This matters because the value
  * of cel.bind is evaluated on first use, perhaps while the same macro runs: the inner run must not
@@ -377,11 +344,45 @@ struct bt_cel_value bt_cel_evaluate_macro(
 {
 	uint32_t count = node->macro.has_two_variables ? 2 : 1;
 	struct bt_cel_local saved[2];
+	struct bt_cel_value result;
 
 	for (uint32_t i = 0; i < count; i++) {
 		saved[i] = evaluation->locals[node->macro.slots[i]];
 	}
-	struct bt_cel_value result = evaluate(evaluation, node);
+	switch (node->macro.macro) {
+	case BT_CEL_MACRO_ALL:
+	case BT_CEL_MACRO_EXISTS:
+		result = evaluate_quantifier(
+			evaluation, node, node->macro.macro == BT_CEL_MACRO_EXISTS);
+		break;
+	case BT_CEL_MACRO_EXISTS_ONE:
+		result = evaluate_exists_one(evaluation, node);
+		break;
+	case BT_CEL_MACRO_FILTER:
+		result = evaluate_list_macro(evaluation, node, NULL);
+		break;
+	case BT_CEL_MACRO_MAP:
+	case BT_CEL_MACRO_TRANSFORM_LIST:
+	case BT_CEL_MACRO_SORT_BY:
+		result = evaluate_list_macro(evaluation, node, node->macro.result);
+		break;
+	case BT_CEL_MACRO_TRANSFORM_MAP:
+	case BT_CEL_MACRO_TRANSFORM_MAP_ENTRY:
+		result = evaluate_map_macro(
+			evaluation, node, node->macro.macro == BT_CEL_MACRO_TRANSFORM_MAP_ENTRY);
+		break;
+	case BT_CEL_MACRO_BIND:
+		/* cel.bind: evaluate the value on first use. */
+		evaluation->locals[node->macro.slots[0]] =
+			(struct bt_cel_local){.pending = node->macro.range};
+		result = bt_cel_evaluate_node(evaluation, node->macro.result);
+		break;
+	case BT_CEL_MACRO_OPT_MAP:
+	case BT_CEL_MACRO_OPT_FLAT_MAP:
+		result = evaluate_optional_macro(
+			evaluation, node, node->macro.macro == BT_CEL_MACRO_OPT_FLAT_MAP);
+		break;
+	}
 	for (uint32_t i = count; i-- > 0;) {
 		evaluation->locals[node->macro.slots[i]] = saved[i];
 	}

@@ -229,30 +229,6 @@ bool bt_cel_scalar_print(const struct bt_cel_value *value, struct bt_strbuf *out
 	}
 }
 
-/** Appends the text of a value; false: the kind has no text. */
-static bool print(const struct bt_cel_value *value, struct bt_strbuf *out)
-{
-	switch ((int)value->kind) {
-	case BT_CEL_DOUBLE:
-		bt_shortest_append_general(out, value->real);
-		return true;
-	case BT_CEL_TIMESTAMP:
-		bt_cel_timestamp_print(&value->timestamp, out);
-		return true;
-	case BT_CEL_DURATION:
-		bt_cel_duration_print(value->integer, out);
-		return true;
-	case BT_CEL_IP:
-		bt_cel_ip_print(value->ip, out);
-		return true;
-	case BT_CEL_CIDR:
-		bt_cel_cidr_print(value->cidr, out);
-		return true;
-	default:
-		return bt_cel_scalar_print(value, out);
-	}
-}
-
 struct bt_cel_value bt_cel_fn_to_string(const struct bt_cel_call *call)
 {
 	struct bt_cel_evaluation *evaluation = call->evaluation;
@@ -274,8 +250,27 @@ struct bt_cel_value bt_cel_fn_to_string(const struct bt_cel_call *call)
 	if (value->kind == BT_CEL_STRING) {
 		return *value;
 	}
-	if (!print(value, &output.buffer)) {
-		return conversion_error(evaluation, value, BT_CEL_STRING);
+	switch ((int)value->kind) {
+	case BT_CEL_DOUBLE:
+		bt_shortest_append_general(&output.buffer, value->real);
+		break;
+	case BT_CEL_TIMESTAMP:
+		bt_cel_timestamp_print(&value->timestamp, &output.buffer);
+		break;
+	case BT_CEL_DURATION:
+		bt_cel_duration_print(value->integer, &output.buffer);
+		break;
+	case BT_CEL_IP:
+		bt_cel_ip_print(value->ip, &output.buffer);
+		break;
+	case BT_CEL_CIDR:
+		bt_cel_cidr_print(value->cidr, &output.buffer);
+		break;
+	default:
+		if (!bt_cel_scalar_print(value, &output.buffer)) {
+			return conversion_error(evaluation, value, BT_CEL_STRING);
+		}
+		break;
 	}
 	return bt_cel_output_finish(&output);
 }

@@ -149,31 +149,11 @@ static enum agreement agree_on_type(struct bt_cel_inference *inference,
 	return AGREES;
 }
 
-static bool are_parts_assignable(struct bt_cel_inference *inference, const struct bt_cel_type *from,
-	const struct bt_cel_type *to)
-{
-	if (from->kind == BT_CEL_NULL && bt_cel_kinds[to->kind].takes_null) {
-		return true;
-	}
-	if (from->kind != to->kind || from->object != to->object) {
-		return false;
-	}
-	/* All type values are compatible: `type(x) == string` is decided at run time. */
-	if (from->kind == BT_CEL_TYPE) {
-		return true;
-	}
-	for (uint32_t i = 0; i < 2 && from->of[i] != NULL && to->of[i] != NULL; i++) {
-		if (!is_assignable(inference, from->of[i], to->of[i])) {
-			return false;
-		}
-	}
-	return true;
-}
-
 static bool is_assignable(struct bt_cel_inference *inference, const struct bt_cel_type *from,
 	const struct bt_cel_type *to)
 {
 	enum agreement agreement = UNDECIDED;
+	bool result;
 
 	if (!enter_type(inference)) {
 		return false;
@@ -188,12 +168,20 @@ static bool is_assignable(struct bt_cel_inference *inference, const struct bt_ce
 	if (agreement == UNDECIDED && from->kind == BT_CEL_PARAMETER) {
 		agreement = agree_on_type(inference, from, to);
 	}
-
-	bool result = agreement != UNDECIDED ? agreement == AGREES
-		: bt_cel_type_is_dyn(from) || bt_cel_type_is_dyn(to)
-		? true
-		: are_parts_assignable(inference, from, to);
-
+	if (agreement != UNDECIDED) {
+		result = agreement == AGREES;
+	} else if (bt_cel_type_is_dyn(from) || bt_cel_type_is_dyn(to) ||
+		(from->kind == BT_CEL_NULL && bt_cel_kinds[to->kind].takes_null)) {
+		result = true;
+	} else {
+		result = from->kind == to->kind && from->object == to->object;
+		/* All type values are compatible: `type(x) == string` is decided at run time. */
+		for (uint32_t i = 0; i < 2 && result && from->kind != BT_CEL_TYPE &&
+			from->of[i] != NULL && to->of[i] != NULL;
+			i++) {
+			result = is_assignable(inference, from->of[i], to->of[i]);
+		}
+	}
 	inference->depth--;
 	return result;
 }

@@ -500,24 +500,6 @@ struct quoted {
 	bool is_bytes;
 };
 
-static struct quoted unquote(struct bt_str text)
-{
-	struct quoted quoted = {0};
-	uint32_t i = 0;
-	uint32_t quotes = 1;
-
-	for (; text.data[i] != '"' && text.data[i] != '\''; i++) {
-		quoted.is_raw = quoted.is_raw || (text.data[i] | 0x20) == 'r';
-		quoted.is_bytes = quoted.is_bytes || (text.data[i] | 0x20) == 'b';
-	}
-	if (text.length - i >= 6 && text.data[i + 1] == text.data[i] &&
-		text.data[i + 2] == text.data[i]) {
-		quotes = 3;
-	}
-	quoted.inner = bt_str_sub(text, i + quotes, text.length - i - 2 * quotes);
-	return quoted;
-}
-
 /** Decodes a quoted text; false: invalid escape. */
 static bool decode(struct quoted quoted, struct bt_arena *arena, struct bt_str *out_text)
 {
@@ -551,13 +533,25 @@ struct bt_cel_value bt_cel_literal_read(const struct bt_cel_token *token, bool i
 	uint32_t position, struct bt_cel_lexer *lexer, struct bt_arena *arena)
 {
 	struct bt_cel_value value = {0};
-	struct bt_str digits = token->text;
+	struct bt_str text = token->text;
 	bool is_right = false;
 
 	if (token->kind == BT_CEL_TOKEN_STRING || token->kind == BT_CEL_TOKEN_BYTES) {
-		struct quoted quoted = unquote(token->text);
-		value = bt_cel_string(quoted.inner);
+		struct quoted quoted = {0};
+		uint32_t i = 0;
+		uint32_t quotes = 1;
 
+		for (; text.data[i] != '"' && text.data[i] != '\''; i++) {
+			quoted.is_raw = quoted.is_raw || (text.data[i] | 0x20) == 'r';
+			quoted.is_bytes = quoted.is_bytes || (text.data[i] | 0x20) == 'b';
+		}
+		if (text.length - i >= 6 && text.data[i + 1] == text.data[i] &&
+			text.data[i + 2] == text.data[i]) {
+			quotes = 3;
+		}
+		quoted.inner = bt_str_sub(text, i + quotes, text.length - i - 2 * quotes);
+
+		value = bt_cel_string(quoted.inner);
 		value.kind = quoted.is_bytes ? BT_CEL_BYTES : BT_CEL_STRING;
 		/* Texts without escapes and carriage returns need no decoding. */
 		if (!(bt_str_find_char(quoted.inner, '\r') < 0 &&
@@ -570,16 +564,16 @@ struct bt_cel_value bt_cel_literal_read(const struct bt_cel_token *token, bool i
 	if (token->kind == BT_CEL_TOKEN_INT) {
 		value.kind = BT_CEL_INT;
 		uint64_t amount = 0;
-		is_right = read_unsigned(digits, &amount) &&
-			amount <= (uint64_t)INT64_MAX + is_negative;
+		is_right =
+			read_unsigned(text, &amount) && amount <= (uint64_t)INT64_MAX + is_negative;
 		value.integer = (int64_t)(is_negative ? 0 - amount : amount);
 	} else if (token->kind == BT_CEL_TOKEN_UINT) {
 		value.kind = BT_CEL_UINT;
-		digits.length--; /* without the u */
-		is_right = read_unsigned(digits, &value.uinteger);
+		text.length--; /* without the u */
+		is_right = read_unsigned(text, &value.uinteger);
 	} else {
 		/* the copy is zero-terminated */
-		double number = strtod(bt_arena_str(arena, digits).data, NULL);
+		double number = strtod(bt_arena_str(arena, text).data, NULL);
 		value = bt_cel_double(is_negative ? -number : number);
 		is_right = !isinf(number);
 	}

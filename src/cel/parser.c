@@ -511,16 +511,6 @@ static struct bt_cel_node *parse_suffixes(struct bt_cel_parser *parser,
 	return node;
 }
 
-/** Whether the node is a dotted name. The first token of the node must be a name or a dot. */
-static bool is_dotted_name(const struct bt_cel_node *node)
-{
-	while (node->kind == BT_CEL_NODE_SELECT && !node->select.is_optional &&
-		!node->select.is_test) {
-		node = node->select.operand;
-	}
-	return node->kind == BT_CEL_NODE_IDENTIFIER;
-}
-
 static struct bt_cel_node *parse_member(
 	struct bt_cel_parser *parser, const struct bt_cel_syntax_frame *frame)
 {
@@ -528,10 +518,16 @@ static struct bt_cel_node *parse_member(
 	struct bt_cel_node *node = parse_primary(parser, FRAME(frame, SUFFIXES, true));
 
 	node = parse_suffixes(parser, frame, node);
+	/* After a dotted name, a brace begins the fields of an object. */
+	const struct bt_cel_node *name = node;
+	while (name->kind == BT_CEL_NODE_SELECT && !name->select.is_optional &&
+		!name->select.is_test) {
+		name = name->select.operand;
+	}
 	if (is_building(parser) && bt_cel_syntax_ahead(parser, 0) == BT_CEL_TOKEN_OPEN_BRACE &&
 		(first.kind == BT_CEL_TOKEN_IDENTIFIER || first.kind == BT_CEL_TOKEN_DOT) &&
-		is_dotted_name(node)) {
-		/* The fields of an object. The checker decides whether the name is a type. */
+		name->kind == BT_CEL_NODE_IDENTIFIER) {
+		/* The checker decides whether the name is a type. */
 		const char *start = first.text.data;
 		const char *end = parser->tokens.items[parser->index].text.data;
 

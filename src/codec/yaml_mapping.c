@@ -233,25 +233,6 @@ static void add_object(struct members *members, struct bt_json_reader *reader, b
 	}
 }
 
-/** Returns whether a value of "<<" is an object or an array of objects. */
-static bool is_merge_value(struct bt_str json)
-{
-	if (json.data[0] != '[') {
-		return json.data[0] == '{';
-	}
-	struct bt_json_reader reader;
-	int result;
-	bt_json_reader_init(&reader, json);
-	BT_JSON_EACH_ELEMENT (&reader, result, NULL) {
-		if (*reader.position != '{') {
-			return false;
-		}
-		result = bt_json_skip(&reader, NULL, NULL);
-	}
-	BT_ASSERT(result == 0);
-	return true;
-}
-
 /**
  * Rewrites the JSON object that begins at `start` and ends at the end of out. If a name repeats,
  * its last value stays. merged has the values of "<<" in order, separated by commas; "" if there
@@ -438,7 +419,17 @@ static int append_merge(struct bt_yaml_reader *reader, struct mapping *mapping, 
 		return result;
 	}
 	struct bt_str value = {reader->out->data + start, (uint32_t)(reader->out->length - start)};
-	if (!is_merge_value(value)) {
+	bool is_merge = value.data[0] == '{' || value.data[0] == '[';
+	if (value.data[0] == '[') {
+		struct bt_json_reader elements;
+		bt_json_reader_init(&elements, value);
+		BT_JSON_EACH_ELEMENT (&elements, result, NULL) {
+			is_merge = is_merge && *elements.position == '{';
+			result = bt_json_skip(&elements, NULL, NULL);
+		}
+		BT_ASSERT(result == 0);
+	}
+	if (!is_merge) {
 		return bt_error_set(reader->err, BERTH_ERR_INVALID,
 			"yaml: line %u: map merge requires map or sequence of maps as the value",
 			line);

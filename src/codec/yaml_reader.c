@@ -136,32 +136,6 @@ static int check_tag_directives(struct bt_yaml_reader *reader)
 		TAG_DIRECTIVES_MAX);
 }
 
-static int read_document(struct bt_yaml_reader *reader, bool *out_found)
-{
-	int result = 0;
-	if (!reader->tag_directives_checked) {
-		reader->tag_directives_checked = true;
-		result = check_tag_directives(reader);
-	}
-	for (bool ended = false; result == 0 && !ended && !*out_found;) {
-		yaml_event_t event;
-		result = bt_yaml_next_event(reader, &event);
-		if (result != 0) {
-			break;
-		}
-		*out_found = event.type == YAML_DOCUMENT_START_EVENT;
-		ended = event.type == YAML_STREAM_END_EVENT || event.type == YAML_NO_EVENT;
-		yaml_event_delete(&event);
-	}
-	if (result == 0 && *out_found) {
-		result = bt_yaml_append_next_node(reader);
-	}
-	if (result == 0 && *out_found) {
-		result = bt_yaml_check_budget(reader);
-	}
-	return result;
-}
-
 int bt_yaml_next_document(struct bt_yaml_reader *reader, struct bt_strbuf *out, bool *out_more,
 	struct berth_error *err)
 {
@@ -171,7 +145,26 @@ int bt_yaml_next_document(struct bt_yaml_reader *reader, struct bt_strbuf *out, 
 		reader->out = out;
 		reader->out_start = out->length;
 		reader->err = err;
-		result = read_document(reader, &found);
+		if (!reader->tag_directives_checked) {
+			reader->tag_directives_checked = true;
+			result = check_tag_directives(reader);
+		}
+		for (bool ended = false; result == 0 && !ended && !found;) {
+			yaml_event_t event;
+			result = bt_yaml_next_event(reader, &event);
+			if (result != 0) {
+				break;
+			}
+			found = event.type == YAML_DOCUMENT_START_EVENT;
+			ended = event.type == YAML_STREAM_END_EVENT || event.type == YAML_NO_EVENT;
+			yaml_event_delete(&event);
+		}
+		if (result == 0 && found) {
+			result = bt_yaml_append_next_node(reader);
+		}
+		if (result == 0 && found) {
+			result = bt_yaml_check_budget(reader);
+		}
 		reader->finished = result != 0 || !found;
 		reset_document(reader);
 		if (result != 0 && out->data != NULL) {
