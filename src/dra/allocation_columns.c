@@ -128,13 +128,6 @@ static uint32_t index_of_answer(struct column *column, struct bt_node_allocation
 	return i;
 }
 
-static struct bt_node_allocation decide(
-	struct bt_allocator *allocator, const struct bt_prepared *prepared, uint32_t slot)
-{
-	return bt_allocator_allocate(
-		allocator, slot, prepared->claims, prepared->count, NULL, NULL);
-}
-
 /**
  * Set the value of a slot. twin: a slot with the same devices, whose value is copied; BT_SLOT_NONE:
  * search on the slot. A slot outside the snapshot gets the value 0. Returns whether the value
@@ -153,7 +146,9 @@ static bool update_slot(struct column *column, struct bt_allocator *allocator,
 	} else if (twin != BT_SLOT_NONE) {
 		*value = column->values[twin];
 	} else {
-		*value = index_of_answer(column, decide(allocator, prepared, slot));
+		*value = index_of_answer(column,
+			bt_allocator_allocate(
+				allocator, slot, prepared->claims, prepared->count, NULL, NULL));
 	}
 	column->base.failure_count += has_failed(&column->answers.items[*value]);
 	return *value != before;
@@ -383,8 +378,9 @@ const struct bt_allocation_column *bt_allocation_column_get(struct bt_allocator 
 	for (uint32_t slot = 0; allocator->options.verify && slot < state->nodes.slot_count;
 		slot++) {
 		if (state->nodes.rows[slot].in_snapshot &&
-			index_of_answer(column, decide(allocator, prepared, slot)) !=
-				column->values[slot]) {
+			index_of_answer(column,
+				bt_allocator_allocate(allocator, slot, prepared->claims,
+					prepared->count, NULL, NULL)) != column->values[slot]) {
 			bt_panic("allocator: the cached answer for node %.*s is wrong",
 				BT_STR_ARG(bt_node_table_name(&state->nodes, slot)));
 		}

@@ -259,52 +259,40 @@ static bool find_next_choice(
 }
 
 /**
- * Try devices from the frame's position on, and move the position behind the last device tried.
- * Returns YES if a device was taken. With allocationMode All, tries only the device that the frame
- * must take.
+ * Try devices from the top frame's position on, and move the position behind the last device tried.
+ * With allocationMode All, tries only the device that the frame must take. YES: a device was taken,
+ * and *at is the next position.
  */
-static enum bt_search_result try_next_device(
-	struct bt_search *search, struct bt_search_frame *frame)
-{
-	const struct bt_option *option = &search->prepared->options[frame->option];
-
-	if (option->needs_all) {
-		const struct bt_all_device *all =
-			&search->memory->all_devices
-				 .items[option->all_first + (uint32_t)frame->number];
-		return bt_search_take(search, option, all->view, all->device, true);
-	}
-	for (; device_at(search, &frame->view, &frame->device); frame->device++) {
-		const struct bt_pool_view *view = search->node->items.items[frame->view].view;
-		const struct bt_pool_device *device = &view->devices.items[frame->device];
-		enum bt_search_result result = BT_SEARCH_NO;
-		if (is_over(search)) {
-			return BT_SEARCH_ERROR;
-		}
-		if (!bt_search_is_busy(search, option, device)) {
-			result = bt_search_select(search, option, device);
-		}
-		if (result == BT_SEARCH_YES) {
-			result = bt_search_capacity_fits(search, option, device)
-				? bt_search_take(search, option, view, device, false)
-				: BT_SEARCH_NO;
-		}
-		if (result != BT_SEARCH_NO) {
-			frame->device++;
-			return result;
-		}
-	}
-	return BT_SEARCH_NO;
-}
-
-/** Try the next device of the top frame. YES: a device was taken, and *at is the next position. */
 static enum bt_search_result advance(struct bt_search *search, struct position *at)
 {
 	struct bt_search_memory *memory = search->memory;
 	struct bt_search_frame *frame = &memory->frames.items[memory->frames.count - 1];
-	bool needs_all = search->prepared->options[frame->option].needs_all;
-	enum bt_search_result result = try_next_device(search, frame);
+	const struct bt_option *option = &search->prepared->options[frame->option];
+	enum bt_search_result result = BT_SEARCH_NO;
 
+	if (option->needs_all) {
+		const struct bt_all_device *all =
+			&memory->all_devices.items[option->all_first + (uint32_t)frame->number];
+		result = bt_search_take(search, option, all->view, all->device, true);
+	} else {
+		while (result == BT_SEARCH_NO && device_at(search, &frame->view, &frame->device)) {
+			const struct bt_pool_view *view =
+				search->node->items.items[frame->view].view;
+			const struct bt_pool_device *device = &view->devices.items[frame->device];
+			if (is_over(search)) {
+				return BT_SEARCH_ERROR;
+			}
+			if (!bt_search_is_busy(search, option, device)) {
+				result = bt_search_select(search, option, device);
+			}
+			if (result == BT_SEARCH_YES) {
+				result = bt_search_capacity_fits(search, option, device)
+					? bt_search_take(search, option, view, device, false)
+					: BT_SEARCH_NO;
+			}
+			frame->device++;
+		}
+	}
 	if (result == BT_SEARCH_YES) {
 		frame->has_taken = true;
 		*at = (struct position){
@@ -312,8 +300,8 @@ static enum bt_search_result advance(struct bt_search *search, struct position *
 			.request = frame->request,
 			.option = frame->option,
 			.number = frame->number + 1,
-			.view = needs_all ? 0 : frame->view,
-			.device = needs_all ? 0 : frame->device,
+			.view = option->needs_all ? 0 : frame->view,
+			.device = option->needs_all ? 0 : frame->device,
 		};
 	}
 	return result;

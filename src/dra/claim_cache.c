@@ -130,19 +130,13 @@ static bool version_of(const struct bt_object *object, int64_t *out_version)
 	return bt_str_parse_int64(object->meta->resource_version, out_version);
 }
 
-static bool is_newer(const struct bt_object *object, const struct bt_object *than)
-{
-	int64_t version;
-	int64_t other;
-
-	return !version_of(object, &version) || !version_of(than, &other) || version > other;
-}
-
 void bt_claim_cache_observe(void *dra, struct bt_object *old_claim, struct bt_object *new_claim)
 {
 	struct bt_claim_cache *cache = &((struct bt_dra *)dra)->claims;
 	const struct bt_object_meta *meta = (new_claim != NULL ? new_claim : old_claim)->meta;
 	uint32_t id = find_id(cache, meta->namespace_, meta->name);
+	int64_t version;
+	int64_t latest_version;
 
 	if (id == UINT32_MAX) {
 		if (new_claim == NULL) {
@@ -166,7 +160,9 @@ void bt_claim_cache_observe(void *dra, struct bt_object *old_claim, struct bt_ob
 		notify_listener(cache, claim.latest, NULL);
 		bt_object_release(claim.api);
 		bt_object_release(claim.latest);
-	} else if (is_newer(new_claim, cache->claims.items[id].latest)) {
+	} else if (!version_of(new_claim, &version) ||
+		!version_of(cache->claims.items[id].latest, &latest_version) ||
+		version > latest_version) {
 		bt_object_release(cache->claims.items[id].api);
 		cache->claims.items[id].api = bt_object_share(new_claim);
 		replace_latest(cache, id, new_claim);

@@ -104,30 +104,6 @@ static void clear_class(struct bt_device_class_map *map, const struct bt_object 
 	bt_strbuf_finish(&implicit);
 }
 
-/**
- * Whether a class loses its extendedResourceName to the class that already has the name. The
- * younger class wins or, with equal age, the first by name. A losing class gets no mapping, not
- * even the implicit one.
- *
- * Upstream also compares an updated class with its own old object, which may win and stay. Here a
- * class never loses against itself (spec 12 section 21, D8).
- */
-static bool is_overridden(const struct bt_device_class_map *map, const struct bt_object *candidate)
-{
-	uint32_t id = find_id(map, class_of(candidate)->spec.extended_resource_name);
-	const struct bt_object_meta *meta = candidate->meta;
-
-	if (id == UINT32_MAX) {
-		return false;
-	}
-	const struct bt_object_meta *holder = map->mappings.items[id].device_class->meta;
-	if (bt_str_equal(holder->name, meta->name)) {
-		return false;
-	}
-	int order = bt_time_compare(&meta->creation_timestamp, &holder->creation_timestamp);
-	return order < 0 || (order == 0 && bt_str_compare(meta->name, holder->name) >= 0);
-}
-
 void bt_device_class_map_observe(
 	void *dra, struct bt_object *old_class, struct bt_object *new_class)
 {
@@ -137,9 +113,24 @@ void bt_device_class_map_observe(
 		clear_class(map, old_class);
 		return;
 	}
-	if (is_overridden(map, new_class)) {
-		map->has_history = true;
-		return;
+	/*
+	 * If another class has the extendedResourceName, the younger class wins or, with equal age,
+	 * the first by name. A losing class gets no mapping, not even the implicit one.
+	 *
+	 * Upstream also compares an updated class with its own old object, which may win and stay.
+	 * Here a class never loses against itself (spec 12 section 21, D8).
+	 */
+	uint32_t id = find_id(map, class_of(new_class)->spec.extended_resource_name);
+	if (id != UINT32_MAX) {
+		const struct bt_object_meta *meta = new_class->meta;
+		const struct bt_object_meta *holder = map->mappings.items[id].device_class->meta;
+		int order = bt_time_compare(&meta->creation_timestamp, &holder->creation_timestamp);
+		if (!bt_str_equal(holder->name, meta->name) &&
+			(order < 0 ||
+				(order == 0 && bt_str_compare(meta->name, holder->name) >= 0))) {
+			map->has_history = true;
+			return;
+		}
 	}
 	if (old_class != NULL) {
 		clear_class(map, old_class);

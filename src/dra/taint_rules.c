@@ -120,27 +120,6 @@ static bool are_same(const struct bt_object *a, const struct bt_object *b)
 	return true;
 }
 
-/** Patches a stored slice anew, and reports the slice if its taints have changed. */
-static void repair_slice(const struct bt_dra *dra, struct bt_object *stored)
-{
-	const struct bt_patched_slice_listener *listener = &dra->patched_slice_listener;
-	struct bt_object *before = bt_device_pools_find_slice(dra->pools, stored->meta->name);
-
-	if (before == NULL) {
-		return; /* the slice is not observed yet */
-	}
-	struct bt_object *after = patch(dra, stored);
-	if (!are_same(before, after)) {
-		before = bt_object_share(before);
-		bt_device_pools_observe(dra->pools, before, after);
-		if (listener->changed != NULL) {
-			listener->changed(listener->context, before, after);
-		}
-		bt_object_release(before);
-	}
-	bt_object_release(after);
-}
-
 static const struct bt_device_taint_rule *rule_of(const struct bt_object *object)
 {
 	return object != NULL ? bt_object_value(object, BT_KIND_DEVICE_TAINT_RULE) : NULL;
@@ -150,6 +129,7 @@ void bt_taint_rules_observe_rule(
 	void *context, struct bt_object *old_rule, struct bt_object *new_rule)
 {
 	const struct bt_dra *dra = context;
+	const struct bt_patched_slice_listener *listener = &dra->patched_slice_listener;
 	struct bt_object_store *store = &dra->state->objects;
 	const struct bt_device_taint_rule *before = rule_of(old_rule);
 	const struct bt_device_taint_rule *after = rule_of(new_rule);
@@ -158,12 +138,28 @@ void bt_taint_rules_observe_rule(
 
 	while ((slice = bt_object_store_next(store, BT_KIND_RESOURCE_SLICE,
 			(struct bt_str){NULL, 0}, &cursor)) != NULL) {
-		if ((before != NULL && matches_pool(before, slice)) ||
-			(after != NULL && matches_pool(after, slice))) {
-			repair_slice(dra,
-				bt_object_store_find_object(store, BT_KIND_RESOURCE_SLICE,
-					BT_STR(""), slice->metadata.name));
+		if (!(before != NULL && matches_pool(before, slice)) &&
+			!(after != NULL && matches_pool(after, slice))) {
+			continue;
 		}
+		struct bt_object *old_slice =
+			bt_device_pools_find_slice(dra->pools, slice->metadata.name);
+		if (old_slice == NULL) {
+			continue; /* the slice is not observed yet */
+		}
+		/* Patch the stored slice anew, and report it if its taints have changed. */
+		struct bt_object *new_slice = patch(dra,
+			bt_object_store_find_object(
+				store, BT_KIND_RESOURCE_SLICE, BT_STR(""), slice->metadata.name));
+		if (!are_same(old_slice, new_slice)) {
+			old_slice = bt_object_share(old_slice);
+			bt_device_pools_observe(dra->pools, old_slice, new_slice);
+			if (listener->changed != NULL) {
+				listener->changed(listener->context, old_slice, new_slice);
+			}
+			bt_object_release(old_slice);
+		}
+		bt_object_release(new_slice);
 	}
 }
 
