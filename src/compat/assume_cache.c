@@ -283,37 +283,26 @@ void berth_assume_cache_delete(struct berth_assume_cache *cache, struct berth_st
 	deliver_events(cache);
 }
 
-static int assume(struct berth_assume_cache *cache, struct bt_str key, struct berth_object *object,
-	struct berth_error *err)
-{
-	struct entry *entry = find(cache, key);
-	int64_t version;
-	int64_t stored;
-
-	if (entry == NULL) {
-		return not_found(cache, key, err);
-	}
-	int result = parse_versions(cache, entry, object, &stored, &version, err);
-	if (result != BERTH_OK) {
-		return result;
-	}
-	if (version < stored) {
-		return bt_error_set(err, BERTH_ERR_STATE,
-			"%s \"%.*s\" is out of sync (stored: %lld, assume: %lld)",
-			bt_strbuf_c(&cache->description), BT_STR_ARG(key), (long long)stored,
-			(long long)version);
-	}
-	add_event(cache, entry->latest, object, false);
-	set_object(&entry->latest, object);
-	return BERTH_OK;
-}
-
 int berth_assume_cache_assume(
 	struct berth_assume_cache *cache, struct berth_object *object, struct berth_error *err)
 {
 	struct bt_strbuf buffer = {0};
-	int result = assume(cache, key_of(object, &buffer), object, err);
+	struct bt_str key = key_of(object, &buffer);
+	struct entry *entry = find(cache, key);
+	int64_t version;
+	int64_t stored;
+	int result = entry != NULL ? parse_versions(cache, entry, object, &stored, &version, err)
+				   : not_found(cache, key, err);
 
+	if (result == BERTH_OK && version < stored) {
+		result = bt_error_set(err, BERTH_ERR_STATE,
+			"%s \"%.*s\" is out of sync (stored: %lld, assume: %lld)",
+			bt_strbuf_c(&cache->description), BT_STR_ARG(key), (long long)stored,
+			(long long)version);
+	} else if (result == BERTH_OK) {
+		add_event(cache, entry->latest, object, false);
+		set_object(&entry->latest, object);
+	}
 	bt_strbuf_finish(&buffer);
 	deliver_events(cache);
 	return result;

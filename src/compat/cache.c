@@ -95,29 +95,6 @@ static void departed_drop(struct departed_table *table, struct bt_str uid)
 	}
 }
 
-static void departed_put(
-	struct departed_table *table, struct bt_str uid, enum berth_cache_pod_state state)
-{
-	struct departed departed = {.state = state};
-	uint32_t place;
-
-	departed_drop(table, uid);
-	if (uid.length == 0 || uid.length > UID_BYTES_MAX) {
-		return;
-	}
-	departed.uid = bt_lib_own_text(uid);
-	if (table->ring.count < BERTH_CACHE_DEPARTED_MAX) {
-		place = table->ring.count;
-		bt_vec_push(&table->ring, departed);
-	} else {
-		place = table->next;
-		table->next = (place + 1) % BERTH_CACHE_DEPARTED_MAX;
-		free_place(table, place);
-		table->ring.items[place] = departed;
-	}
-	bt_map_insert(&table->index, bt_str_hash(uid), place);
-}
-
 BT_COMPARE(compare_pods, struct bt_pod *const,
 	BT_ORDER_BY(bt_str_compare((*a)->metadata.namespace_, (*b)->metadata.namespace_),
 		bt_str_compare((*a)->metadata.name, (*b)->metadata.name),
@@ -337,8 +314,25 @@ static void drop_pod(
 		return;
 	}
 	struct cache_pod *pod = &cache->pods.items[place.pod_id];
+	struct departed_table *table = &cache->departed;
+	struct bt_str uid = pod->pod->info.uid;
 	if (departed_as != BERTH_CACHE_POD_INITIAL) {
-		departed_put(&cache->departed, pod->pod->info.uid, departed_as);
+		departed_drop(table, uid);
+	}
+	if (departed_as != BERTH_CACHE_POD_INITIAL && uid.length != 0 &&
+		uid.length <= UID_BYTES_MAX) {
+		struct departed departed = {.uid = bt_lib_own_text(uid), .state = departed_as};
+		uint32_t at = table->ring.count;
+
+		if (at < BERTH_CACHE_DEPARTED_MAX) {
+			bt_vec_push(&table->ring, departed);
+		} else {
+			at = table->next;
+			table->next = (at + 1) % BERTH_CACHE_DEPARTED_MAX;
+			free_place(table, at);
+			table->ring.items[at] = departed;
+		}
+		bt_map_insert(&table->index, bt_str_hash(departed.uid), at);
 	}
 	bt_aggregate_pod_release(pod->pod);
 	*pod = (struct cache_pod){0};
@@ -707,47 +701,40 @@ struct image {
 	int64_t size_bytes;
 };
 
-/** Adds the images of the node. If the node reports a name more than once, the last one counts. */
-static void push_images(struct bt_aggregate *aggregate)
-{
-	const struct bt_node *node = bt_aggregate_node(aggregate);
-	BT_VEC(struct image) images = {0};
-
-	for (uint32_t i = 0; node != NULL && i < node->status.images.count; i++) {
-		const struct bt_container_image *image = &node->status.images.items[i];
-
-		for (uint32_t k = 0; k < image->names.count; k++) {
-			struct image report = {image->names.items[k], image->size_bytes};
-
-			bt_vec_push(&images, report);
-		}
-	}
-	struct bt_any_list sorted = {.items = images.items, .count = images.count};
-
-	bt_sort_entries(&sorted, sizeof(struct image));
-	for (uint32_t i = 0; i < sorted.count; i++) {
-		struct berth_image_state state = {.size_bytes = images.items[i].size_bytes};
-
-		bt_aggregate_push_image(aggregate, images.items[i].name, &state);
-	}
-	bt_vec_finish(&images);
-}
-
-/** Sets the images of each node; node_count counts all nodes of the map with the image. */
+/**
+ * Sets the images of each node; node_count counts all nodes of the map with the image. If a node
+ * reports a name more than once, the last one counts.
+ */
 static void set_images(struct berth_node_name_to_info_map *map)
 {
 	struct bt_text_set names = {0};
 	BT_VEC(uint32_t) node_counts = {0}; /* by position in names */
+	BT_VEC(struct image) images = {0};
 
 	for (uint32_t i = 0; i < map->entries.count; i++) {
 		struct bt_aggregate *aggregate = map->entries.items[i].aggregate;
+		const struct bt_node *node = bt_aggregate_node(aggregate);
 
-		push_images(aggregate);
-		for (uint32_t k = 0; k < aggregate->images.count; k++) {
-			(void)bt_text_set_add(&names, aggregate->images.items[k].name);
+		images.count = 0;
+		for (uint32_t k = 0; node != NULL && k < node->status.images.count; k++) {
+			const struct bt_container_image *image = &node->status.images.items[k];
+
+			for (uint32_t n = 0; n < image->names.count; n++) {
+				struct image report = {image->names.items[n], image->size_bytes};
+
+				bt_vec_push(&images, report);
+			}
+		}
+		struct bt_any_list sorted = {.items = images.items, .count = images.count};
+
+		bt_sort_entries(&sorted, sizeof(struct image));
+		for (uint32_t k = 0; k < sorted.count; k++) {
+			struct berth_image_state state = {.size_bytes = images.items[k].size_bytes};
+
+			bt_aggregate_push_image(aggregate, images.items[k].name, &state);
+			(void)bt_text_set_add(&names, images.items[k].name);
 			bt_vec_pad(&node_counts, names.items.count, 0);
-			node_counts
-				.items[bt_text_set_find(&names, aggregate->images.items[k].name)]++;
+			node_counts.items[bt_text_set_find(&names, images.items[k].name)]++;
 		}
 	}
 	for (uint32_t i = 0; i < map->entries.count; i++) {
@@ -760,6 +747,7 @@ static void set_images(struct berth_node_name_to_info_map *map)
 				node_counts.items[bt_text_set_find(&names, image->name)];
 		}
 	}
+	bt_vec_finish(&images);
 	bt_vec_finish(&node_counts);
 	bt_text_set_finish(&names);
 }

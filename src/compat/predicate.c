@@ -235,30 +235,6 @@ struct judged_node {
 	uint32_t pod_count;
 };
 
-static struct bt_plugin *plugin_of(struct berth_predicates *predicates,
-	enum berth_predicate predicate, struct berth_error *err)
-{
-	const struct bt_plugin_ops *ops = bt_predicate_infos[predicate].plugin;
-	static const struct bt_plugin_args none = {.kind = BT_ARGS_NONE};
-	const struct bt_plugin_args *args =
-		bt_config_profile_find_args(predicates->framework.profile, bt_str_from(ops->name));
-	struct bt_plugin *plugin = predicates->plugins[predicate];
-
-	if (plugin != NULL) {
-		return plugin;
-	}
-	if (bt_plugin_create(ops, args != NULL ? args : &none, &predicates->handle, &plugin, err) <
-		0) {
-		return NULL;
-	}
-	if (plugin->ops == NULL) {
-		plugin->ops = ops;
-	}
-	plugin->index = (uint16_t)predicate;
-	predicates->plugins[predicate] = plugin;
-	return plugin;
-}
-
 static int not_found(struct berth_error *err)
 {
 	return bt_error_set(err, BERTH_ERR_NODE_NOT_FOUND, "node not found");
@@ -397,11 +373,25 @@ static int run(enum berth_predicate predicate, const struct berth_predicate_meta
 	struct berth_predicate_result *out_result, struct berth_error *err)
 {
 	struct berth_predicates *predicates = metadata->predicates;
-	struct bt_plugin *plugin = plugin_of(predicates, predicate, err);
+	struct bt_plugin *plugin = predicates->plugins[predicate];
 	struct judged_node node;
 
 	if (plugin == NULL) {
-		return BERTH_ERR_INTERNAL;
+		/* Create the plugin at its first use. */
+		const struct bt_plugin_ops *ops = bt_predicate_infos[predicate].plugin;
+		static const struct bt_plugin_args none = {.kind = BT_ARGS_NONE};
+		const struct bt_plugin_args *args = bt_config_profile_find_args(
+			predicates->framework.profile, bt_str_from(ops->name));
+
+		if (bt_plugin_create(ops, args != NULL ? args : &none, &predicates->handle, &plugin,
+			    err) < 0) {
+			return BERTH_ERR_INTERNAL;
+		}
+		if (plugin->ops == NULL) {
+			plugin->ops = ops;
+		}
+		plugin->index = (uint16_t)predicate;
+		predicates->plugins[predicate] = plugin;
 	}
 	int result = open_node(predicates, outside, bt_arena_of(arena), &node, err);
 	if (result == BERTH_OK) {

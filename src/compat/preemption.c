@@ -565,31 +565,10 @@ static struct bt_status evict(struct berth_preemption *preemption, const struct 
 		inside.victims, inside.victim_count, arena);
 }
 
-/** One call of berth_preemption_preempt. */
-struct attempt {
-	struct berth_preemption *preemption;
-	struct bt_cycle_state *cycle;
-	const struct bt_pod_info *pod;
-	const struct berth_node_to_status *statuses;
-	struct berth_post_filter_result *out_result;
-	const struct berth_preemption_candidate *candidates;
-	uint32_t candidate_count;
-};
-
-static void nominate(struct attempt *attempt, struct bt_str node_name)
-{
-	*attempt->out_result = (struct berth_post_filter_result){
-		.present = true,
-		.mode = BERTH_NOMINATING_OVERRIDE,
-		.nominated_node_name = node_name,
-	};
-}
-
 /** Returns the status "0/5 nodes are available: ...", which counts the reasons of the dry run. */
-static struct bt_status no_candidates(
-	struct attempt *attempt, const struct berth_preemption_dry_run_result *found)
+static struct bt_status no_candidates(const struct bt_state *state,
+	const struct berth_preemption_dry_run_result *found, struct bt_arena *arena)
 {
-	const struct bt_state *state = evaluator_of(attempt->preemption)->handle->state;
 	struct bt_node_statuses statuses = {
 		.absent = bt_status_reason(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE,
 			BT_REASON_PREEMPTION_NOT_HELPFUL)};
@@ -604,138 +583,126 @@ static struct bt_status no_candidates(
 	}
 	bt_strbuf_printf(&text, "0/%u nodes are available:", state->snapshot.count);
 	bt_fit_error_append_reasons(&statuses, state->snapshot.count, &text);
-	struct bt_status status = bt_status_text(
-		BT_STATUS_UNSCHEDULABLE, attempt->cycle->arena, bt_strbuf_str(&text));
+	struct bt_status status =
+		bt_status_text(BT_STATUS_UNSCHEDULABLE, arena, bt_strbuf_str(&text));
 	bt_strbuf_finish(&text);
 	bt_vec_finish(&statuses.entries);
 	return status;
 }
 
-/** Calls the extenders, which may remove candidates and victims. Spec 08 section 10. */
-static struct bt_status run_extenders(struct attempt *attempt)
+/**
+ * Calls the extenders, which may remove candidates and victims; the lists are in the arena. Spec 08
+ * section 10.
+ */
+static struct bt_status run_extenders(struct berth_preemption *preemption,
+	const struct bt_pod_info *pod, const struct berth_preemption_candidate **candidates,
+	uint32_t *count, struct bt_arena *arena)
 {
-	struct bt_evaluator *evaluator = evaluator_of(attempt->preemption);
+	struct bt_evaluator *evaluator = evaluator_of(preemption);
 	const struct bt_state *state = evaluator->handle->state;
-	struct bt_arena *arena = attempt->cycle->arena;
-	uint32_t count = 0;
 
 	if (evaluator->handle->preemption_extender_count == 0) {
 		return BT_STATUS_OK;
 	}
-	struct berth_preemption_ops ops = ops_of(attempt->preemption);
-	struct berth_node_victims *entries = ops.candidates_to_victims_map(attempt->preemption,
-		attempt->candidates, attempt->candidate_count, berth_arena_of(arena), &count);
+	struct berth_preemption_ops ops = ops_of(preemption);
+	struct berth_node_victims *entries = ops.candidates_to_victims_map(
+		preemption, *candidates, *count, berth_arena_of(arena), count);
 	struct bt_preemption_candidate *inside =
-		BT_ARENA_NEW_ARRAY(arena, struct bt_preemption_candidate, count);
-	for (uint32_t i = 0; i < count; i++) {
+		BT_ARENA_NEW_ARRAY(arena, struct bt_preemption_candidate, *count);
+	for (uint32_t i = 0; i < *count; i++) {
 		inside[i] = candidate_of(state, entries[i].node_name, &entries[i].victims, arena);
 		if (inside[i].slot == BT_SLOT_NONE) {
 			return bt_lib_unknown_node(arena, entries[i].node_name);
 		}
 	}
-	struct bt_status status =
-		bt_call_extenders(evaluator, attempt->pod, arena, &inside, &count);
+	struct bt_status status = bt_call_extenders(evaluator, pod, arena, &inside, count);
 	if (!bt_status_is_success(&status)) {
 		return status;
 	}
 	struct berth_preemption_candidate *left =
-		BT_ARENA_NEW_ARRAY(arena, struct berth_preemption_candidate, count);
-	for (uint32_t i = 0; i < count; i++) {
+		BT_ARENA_NEW_ARRAY(arena, struct berth_preemption_candidate, *count);
+	for (uint32_t i = 0; i < *count; i++) {
 		left[i].name =
 			bt_arena_str(arena, bt_node_table_name(&state->nodes, inside[i].slot));
 		left[i].victims = victims_of(state, &inside[i], arena);
 	}
-	attempt->candidates = left;
-	attempt->candidate_count = count;
+	*candidates = left;
 	return BT_STATUS_OK;
 }
 
-/** Runs the dry run on the nodes where removing pods may help. Spec 08 section 7. */
-static void find_candidates(
-	struct attempt *attempt, struct berth_preemption_dry_run_result *out_found)
+static struct bt_status preempt(struct berth_preemption *preemption, struct bt_cycle_state *cycle,
+	const struct bt_pod_info *pod, const struct berth_node_to_status *statuses,
+	struct berth_post_filter_result *out_result)
 {
-	struct berth_preemption *preemption = attempt->preemption;
-	struct berth_arena *arena = berth_arena_of(attempt->cycle->arena);
-	uint32_t node_count = 0;
-	uint32_t pdb_count = 0;
-	uint32_t offset = 0;
-	uint32_t candidates_num = 0;
-	const struct berth_node_info *const *nodes =
-		berth_preemption_potential_nodes(preemption, attempt->statuses, arena, &node_count);
-	const struct berth_pdb *const *pdbs;
-
-	*out_found = (struct berth_preemption_dry_run_result){0};
-	if (node_count == 0) {
-		return;
-	}
-	pdbs = berth_preemption_pdbs(preemption, arena, &pdb_count);
-	ops_of(preemption)
-		.get_offset_and_num_candidates(preemption, node_count, &offset, &candidates_num);
-	berth_preemption_dry_run(preemption, berth_cycle_state_of(attempt->cycle),
-		berth_const_pod_info_of(attempt->pod), nodes, node_count, pdbs, pdb_count, offset,
-		candidates_num, out_found);
-}
-
-static struct bt_status preempt(struct attempt *attempt)
-{
-	struct bt_arena *arena = attempt->cycle->arena;
-	struct berth_preemption_dry_run_result found;
+	const struct bt_state *state = evaluator_of(preemption)->handle->state;
+	const struct berth_pod_info *outside = berth_const_pod_info_of(pod);
+	struct berth_preemption_ops ops = ops_of(preemption);
+	struct bt_arena *memory = cycle->arena;
+	struct berth_arena *arena = berth_arena_of(memory);
+	struct berth_preemption_dry_run_result found = {0};
 	struct bt_str reason = BT_STR("");
-	struct bt_status nominated =
-		berth_node_to_status_get(attempt->statuses, attempt->pod->nominated_node_name);
+	struct bt_status nominated = berth_node_to_status_get(statuses, pod->nominated_node_name);
+	uint32_t node_count = 0;
 
-	bool is_eligible = ops_of(attempt->preemption)
-				   .pod_eligible_to_preempt_others(attempt->preemption,
-					   berth_const_pod_info_of(attempt->pod), &nominated,
-					   berth_arena_of(arena), &reason);
+	if (!ops.pod_eligible_to_preempt_others(preemption, outside, &nominated, arena, &reason)) {
+		return bt_status_text(BT_STATUS_UNSCHEDULABLE, memory, reason);
+	}
+	if (state->snapshot.count == 0) {
+		return bt_status_error_text(memory, BT_STR("no nodes available"));
+	}
+	/* Run the dry run on the nodes where removing pods may help. Spec 08 section 7. */
+	const struct berth_node_info *const *nodes =
+		berth_preemption_potential_nodes(preemption, statuses, arena, &node_count);
+	if (node_count != 0) {
+		uint32_t pdb_count = 0;
+		uint32_t offset = 0;
+		uint32_t candidates_num = 0;
+		const struct berth_pdb *const *pdbs =
+			berth_preemption_pdbs(preemption, arena, &pdb_count);
 
-	if (!is_eligible) {
-		return bt_status_text(BT_STATUS_UNSCHEDULABLE, arena, reason);
+		ops.get_offset_and_num_candidates(preemption, node_count, &offset, &candidates_num);
+		berth_preemption_dry_run(preemption, berth_cycle_state_of(cycle), outside, nodes,
+			node_count, pdbs, pdb_count, offset, candidates_num, &found);
 	}
-	if (evaluator_of(attempt->preemption)->handle->state->snapshot.count == 0) {
-		return bt_status_error_text(arena, BT_STR("no nodes available"));
-	}
-	find_candidates(attempt, &found);
 	if (found.candidate_count == 0 && found.error_text.data != NULL) {
-		return bt_status_error_text(arena, found.error_text);
+		return bt_status_error_text(memory, found.error_text);
 	}
 	if (found.candidate_count == 0) {
-		nominate(attempt, BT_STR(""));
-		return no_candidates(attempt, &found);
+		/* An empty nomination removes an earlier one. */
+		*out_result = (struct berth_post_filter_result){.present = true,
+			.mode = BERTH_NOMINATING_OVERRIDE,
+			.nominated_node_name = BT_STR("")};
+		return no_candidates(state, &found, memory);
 	}
-	attempt->candidates = found.candidates;
-	attempt->candidate_count = found.candidate_count;
-	struct bt_status status = run_extenders(attempt);
+	const struct berth_preemption_candidate *candidates = found.candidates;
+	uint32_t count = found.candidate_count;
+	struct bt_status status = run_extenders(preemption, pod, &candidates, &count, memory);
 
 	if (!bt_status_is_success(&status)) {
 		return status;
 	}
 	const struct berth_preemption_candidate *chosen =
-		berth_preemption_select_candidate(attempt->preemption, attempt->candidates,
-			attempt->candidate_count, berth_arena_of(arena));
+		berth_preemption_select_candidate(preemption, candidates, count, arena);
 	if (chosen == NULL || chosen->name.length == 0) {
 		return bt_status_reason(BT_STATUS_UNSCHEDULABLE, BT_REASON_PREEMPTION_NO_CANDIDATE);
 	}
-	status = evict(attempt->preemption, attempt->pod, chosen, arena);
+	status = evict(preemption, pod, chosen, memory);
 	if (bt_status_is_success(&status)) {
-		nominate(attempt, bt_arena_str(arena, chosen->name));
+		*out_result = (struct berth_post_filter_result){.present = true,
+			.mode = BERTH_NOMINATING_OVERRIDE,
+			.nominated_node_name = bt_arena_str(memory, chosen->name)};
 	}
 	return status;
 }
 
 struct berth_status berth_preemption_preempt(struct berth_preemption *preemption,
-	struct berth_cycle_state *state, const struct berth_pod_info *pod,
+	struct berth_cycle_state *state, const struct berth_pod_info *outside,
 	const struct berth_node_to_status *statuses, struct berth_post_filter_result *out_result)
 {
 	const struct bt_handle *handle = evaluator_of(preemption)->handle;
-	struct attempt attempt = {
-		.preemption = preemption,
-		.cycle = bt_lib_adopt_cycle(handle->framework, state),
-		.pod = bt_const_pod_info_of(pod),
-		.statuses = statuses,
-		.out_result = out_result,
-	};
-	const struct bt_pod *newest = attempt.pod->object;
+	struct bt_cycle_state *cycle = bt_lib_adopt_cycle(handle->framework, state);
+	const struct bt_pod_info *pod = bt_const_pod_info_of(outside);
+	const struct bt_pod *newest = pod->object;
 	struct bt_pod_info info;
 
 	*out_result = (struct berth_post_filter_result){0};
@@ -744,20 +711,18 @@ struct berth_status berth_preemption_preempt(struct berth_preemption *preemption
 	struct berth_lister handles = berth_handle_lister(preemption->handle, "Pod");
 	if (preemption->pod_lister.get != NULL &&
 		(preemption->pod_lister.get != handles.get || handle->pods != NULL)) {
-		newest = berth_lister_get(
-			&preemption->pod_lister, attempt.pod->namespace_, attempt.pod->name);
+		newest = berth_lister_get(&preemption->pod_lister, pod->namespace_, pod->name);
 		if (newest == NULL) {
-			return bt_status_error_text(attempt.cycle->arena,
-				bt_not_found_text(attempt.cycle->arena, "pod", attempt.pod->name));
+			return bt_status_error_text(
+				cycle->arena, bt_not_found_text(cycle->arena, "pod", pod->name));
 		}
 	}
-	if (newest == NULL || newest == attempt.pod->object) {
-		return preempt(&attempt);
+	if (newest == NULL || newest == pod->object) {
+		return preempt(preemption, cycle, pod, statuses, out_result);
 	}
 	/* The cycle started with the version in the queue; preempt for the newest version. */
 	bt_pod_info_init_pending(handle->state, newest, &info);
-	attempt.pod = &info;
-	struct bt_status status = preempt(&attempt);
+	struct bt_status status = preempt(preemption, cycle, &info, statuses, out_result);
 	bt_pod_info_finish_pending(handle->state, &info);
 	return status;
 }

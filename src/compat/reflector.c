@@ -78,9 +78,23 @@ static const struct bt_pod *counted_pod(const struct bt_object *object)
 											  : NULL;
 }
 
-static int change_pod(struct berth_cache *cache, struct bt_object *before, struct bt_object *after,
-	struct berth_error *err)
+/**
+ * Tells the cache about a change. before NULL: the object is new; after NULL: the object was
+ * deleted.
+ */
+static int change(struct berth_reflector *reflector, struct bt_object *before,
+	struct bt_object *after, struct berth_error *err)
 {
+	struct berth_cache *cache = reflector->cache;
+
+	if (reflector->kind != BT_KIND_POD) {
+		const struct berth_node *old_node = berth_object_node(berth_object_of(before));
+
+		return after == NULL ? berth_cache_remove_node(cache, old_node, err)
+			: before == NULL
+			? berth_cache_add_node(cache, berth_object_of(after), err)
+			: berth_cache_update_node(cache, old_node, berth_object_of(after), err);
+	}
 	const struct bt_pod *old_pod = counted_pod(before);
 	const struct bt_pod *new_pod = counted_pod(after);
 	struct berth_error fresh = BERTH_ERROR_INIT;
@@ -102,27 +116,6 @@ static int change_pod(struct berth_cache *cache, struct bt_object *before, struc
 			berth_cache_add_pod(cache, berth_object_of(after), &fresh), err, &fresh);
 	}
 	return result;
-}
-
-/**
- * Tells the cache about a change. before NULL: the object is new; after NULL: the object was
- * deleted.
- */
-static int change(struct berth_reflector *reflector, struct bt_object *before,
-	struct bt_object *after, struct berth_error *err)
-{
-	struct berth_cache *cache = reflector->cache;
-
-	if (reflector->kind == BT_KIND_POD) {
-		return change_pod(cache, before, after, err);
-	}
-	const struct berth_node *old_node = berth_object_node(berth_object_of(before));
-	if (after == NULL) {
-		return berth_cache_remove_node(cache, old_node, err);
-	}
-	return before == NULL
-		? berth_cache_add_node(cache, berth_object_of(after), err)
-		: berth_cache_update_node(cache, old_node, berth_object_of(after), err);
 }
 
 static bool is_any_version(struct bt_str version)
