@@ -49,8 +49,8 @@ static void sift_up(struct bt_heap *heap, uint32_t position)
 	set_slot(heap, position, moving);
 }
 
-/** Moves the slot at index `start` down to its place. Returns false if the slot did not move. */
-static bool sift_down(struct bt_heap *heap, uint32_t start)
+/** Moves the slot at index `start` down or up to its place. */
+static void restore_order(struct bt_heap *heap, uint32_t start)
 {
 	struct bt_heap_slot moving = heap->slots.items[start];
 	uint32_t count = heap->slots.count;
@@ -75,13 +75,9 @@ static bool sift_down(struct bt_heap *heap, uint32_t start)
 		position = child;
 	}
 	set_slot(heap, position, moving);
-	return position != start;
-}
 
-static void restore_order(struct bt_heap *heap, uint32_t position)
-{
-	if (!sift_down(heap, position)) {
-		sift_up(heap, position);
+	if (position == start) {
+		sift_up(heap, start);
 	}
 }
 

@@ -227,34 +227,6 @@ static struct bt_str allowed_value(
 	return value;
 }
 
-/** Allocates the series, its buckets, values and texts as one block. */
-static struct bt_metric_series *series_create(
-	const struct bt_metric *metric, const struct bt_str *values)
-{
-	size_t buckets = metric->bound_count * sizeof(uint64_t);
-	size_t value_size = metric->label_count * sizeof(struct bt_str);
-	size_t size = sizeof(struct bt_metric_series) + buckets + value_size;
-
-	for (uint32_t i = 0; i < metric->label_count; i++) {
-		size += values[i].length;
-	}
-	struct bt_metric_series *series = bt_calloc(1, size);
-	series->cell.metric = metric;
-	if (metric->description.type == BT_METRIC_HISTOGRAM) {
-		series->cell.bucket_counts = (uint64_t *)(void *)(series + 1);
-	}
-	series->values = (struct bt_str *)(void *)((char *)(series + 1) + buckets);
-	char *text = (char *)series->values + value_size;
-	for (uint32_t i = 0; i < metric->label_count; i++) {
-		if (values[i].length != 0) {
-			memcpy(text, values[i].data, values[i].length);
-		}
-		series->values[i] = (struct bt_str){text, values[i].length};
-		text += values[i].length;
-	}
-	return series;
-}
-
 struct bt_metric_cell *bt_metric_cell(struct bt_metric *metric, const struct bt_str *values)
 {
 	struct bt_str allowed[BT_METRIC_LABELS_MAX];
@@ -276,7 +248,29 @@ struct bt_metric_cell *bt_metric_cell(struct bt_metric *metric, const struct bt_
 			return &known->cell;
 		}
 	}
-	struct bt_metric_series *series = series_create(metric, allowed);
+	/* Allocate the series, its buckets, values and texts as one block. */
+	size_t buckets = metric->bound_count * sizeof(uint64_t);
+	size_t value_size = metric->label_count * sizeof(struct bt_str);
+	size_t size = sizeof(struct bt_metric_series) + buckets + value_size;
+
+	for (uint32_t i = 0; i < metric->label_count; i++) {
+		size += allowed[i].length;
+	}
+	struct bt_metric_series *series = bt_calloc(1, size);
+	series->cell.metric = metric;
+	if (metric->description.type == BT_METRIC_HISTOGRAM) {
+		series->cell.bucket_counts = (uint64_t *)(void *)(series + 1);
+	}
+	series->values = (struct bt_str *)(void *)((char *)(series + 1) + buckets);
+	char *text = (char *)series->values + value_size;
+	for (uint32_t i = 0; i < metric->label_count; i++) {
+		if (allowed[i].length != 0) {
+			memcpy(text, allowed[i].data, allowed[i].length);
+		}
+		series->values[i] = (struct bt_str){text, allowed[i].length};
+		text += allowed[i].length;
+	}
+
 	series->hash = hash;
 	bt_vec_push(&metric->series, series);
 	bt_map_insert(&metric->by_values, hash, metric->series.count - 1);

@@ -270,38 +270,6 @@ static int merge_all(struct list_merge *list, const struct bt_json_value *old,
 	return 0;
 }
 
-/**
- * Merges a list whose patch strategy is merge. order: the list's order directive. NULL: the patch
- * has no order directive, and its elements give the order.
- */
-static int merge_list(struct merge *merge, const struct bt_spot *spot,
-	const struct bt_json_value *list, struct bt_json_value *patch,
-	const struct bt_json_value *order, struct bt_json_value **out_result)
-{
-	struct list_merge state = {.merge = merge,
-		.element = bt_spot_element(spot),
-		.key = spot->list != NULL ? spot->list->merge_key : NULL};
-	struct bt_text_set deleted = {0};
-	struct bt_json_value *merged = bt_json_new(merge->arena, BT_JSON_ARRAY);
-	bool replaces = false;
-	int result = read_directives(&state, patch, &deleted, &replaces);
-	if (result == 0 && replaces) {
-		merged = strip(patch);
-	} else if (result == 0) {
-		result = merge_all(&state, list, patch, order, &deleted, merged);
-	}
-	bt_text_set_finish(&deleted);
-	bt_vec_finish(&state.elements);
-	bt_vec_finish(&state.keys);
-	bt_vec_finish(&state.ranks);
-	bt_vec_finish(&state.patched);
-	bt_text_set_finish(&state.index);
-	if (result == 0) {
-		*out_result = merged;
-	}
-	return result;
-}
-
 /** --- objects --- */
 
 /** An object during a merge: removed members have value NULL until the end. */
@@ -417,16 +385,36 @@ static int delete_scalars(
 	return result;
 }
 
+/**
+ * Merges a member that is a list whose patch strategy is merge. order: the list's order directive.
+ * NULL: the patch has no order directive, and its elements give the order.
+ */
 static int merge_list_member(struct merge *merge, const struct bt_spot *spot,
 	struct open_object *object, struct bt_str name, struct bt_json_value *list,
 	const struct bt_json_value *order)
 {
 	struct bt_json_value *old = member_of(object, name);
-	struct bt_json_value *merged = NULL;
+	struct list_merge state = {.merge = merge,
+		.element = bt_spot_element(spot),
+		.key = spot->list != NULL ? spot->list->merge_key : NULL};
+	struct bt_text_set deleted = {0};
+	struct bt_json_value *merged = bt_json_new(merge->arena, BT_JSON_ARRAY);
+	bool replaces = false;
 	if (old == NULL || old->type != BT_JSON_ARRAY) {
 		old = bt_json_new(merge->arena, BT_JSON_ARRAY);
 	}
-	int result = merge_list(merge, spot, old, list, order, &merged);
+	int result = read_directives(&state, list, &deleted, &replaces);
+	if (result == 0 && replaces) {
+		merged = strip(list);
+	} else if (result == 0) {
+		result = merge_all(&state, old, list, order, &deleted, merged);
+	}
+	bt_text_set_finish(&deleted);
+	bt_vec_finish(&state.elements);
+	bt_vec_finish(&state.keys);
+	bt_vec_finish(&state.ranks);
+	bt_vec_finish(&state.patched);
+	bt_text_set_finish(&state.index);
 	if (result == 0) {
 		set_member(merge, object, name, merged);
 	}
