@@ -35,8 +35,8 @@ int bt_int_or_string_scaled(const struct bt_int_or_string *value, int32_t total,
 	return 0;
 }
 
-static int decode_json(
-	struct bt_json_reader *reader, struct bt_arena *arena, void *out, struct berth_error *err)
+static int decode_json(const struct bt_scalar_type *scalar BT_UNUSED, struct bt_json_reader *reader,
+	struct bt_arena *arena, void *out, struct berth_error *err)
 {
 	struct bt_int_or_string value = {.number = 0};
 	enum bt_json_type type;
@@ -79,8 +79,8 @@ static int decode_json(
  * Decodes the message IntOrString, whose fields are 1 type, 2 intVal and 3 strVal. If type has the
  * value 1, the result is the text strVal; with all other values it is the number intVal.
  */
-static int decode_protobuf(
-	struct bt_str bytes, struct bt_arena *arena, void *out, struct berth_error *err)
+static int decode_protobuf(const struct bt_scalar_type *scalar BT_UNUSED, struct bt_str bytes,
+	struct bt_arena *arena, void *out, struct berth_error *err)
 {
 	struct bt_int_or_string value = {.number = 0};
 	struct bt_wire_fields fields;
@@ -103,7 +103,8 @@ static int decode_protobuf(
 	return 0;
 }
 
-static void encode_json(struct bt_json_writer *writer, const void *member)
+static void encode_json(const struct bt_scalar_type *scalar BT_UNUSED,
+	struct bt_json_writer *writer, const void *member)
 {
 	const struct bt_int_or_string *value = member;
 

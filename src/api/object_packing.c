@@ -102,7 +102,7 @@ void bt_object_pack_if_allowed(struct bt_object *object)
 		meta->namespace_ = empty.namespace_;
 	}
 	if (object->common != NULL) {
-		bt_pod_common_clear((struct bt_pod *)(void *)meta);
+		bt_pod_common_apply(NULL, (struct bt_pod *)(void *)meta);
 	}
 	bt_strbuf_reserve(&whole, BUFFER_BYTES);
 	bt_strbuf_reserve(&delta, BUFFER_BYTES);

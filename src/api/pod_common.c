@@ -93,7 +93,6 @@ static struct bt_pod_common *find(
 struct bt_pod_common *bt_pod_commons_take_out(
 	struct bt_pod_commons *commons, struct bt_pod_common *before, struct bt_pod *pod)
 {
-	static const struct bt_pod empty;
 	struct bt_pod view = {0};
 
 	set_common(&view, pod);
@@ -115,20 +114,15 @@ struct bt_pod_common *bt_pod_commons_take_out(
 		release_cached(commons, commons->next_slot);
 		commons->next_slot = (commons->next_slot + 1) % BT_POD_COMMONS;
 	}
-	set_common(pod, &empty);
+	bt_pod_common_apply(NULL, pod);
 	return common;
 }
 
 void bt_pod_common_apply(const struct bt_pod_common *common, struct bt_pod *pod)
 {
-	set_common(pod, &common->pod);
-}
-
-void bt_pod_common_clear(struct bt_pod *pod)
-{
 	static const struct bt_pod empty;
 
-	set_common(pod, &empty);
+	set_common(pod, common != NULL ? &common->pod : &empty);
 }
 
 struct bt_packed_bases *bt_packed_bases_share(

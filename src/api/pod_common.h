@@ -72,11 +72,9 @@ BT_MUST_USE struct bt_pod_common *bt_pod_commons_take_out(
 	struct bt_pod_commons *commons, struct bt_pod_common *before, struct bt_pod *pod);
 /**
  * Sets the common fields in *pod, which has the remaining fields. The common fields stay valid
- * while a reference to `common` is held.
+ * while a reference to `common` is held. common NULL: clears the common fields.
  */
 void bt_pod_common_apply(const struct bt_pod_common *common, struct bt_pod *pod);
-/** Clears the common fields of *pod. */
-void bt_pod_common_clear(struct bt_pod *pod);
 /**
  * Returns the bases for packing a pod or another object, with one reference for the caller. common:
  * the pod's common part; NULL if the object has none.

@@ -267,8 +267,8 @@ void bt_resource_list_add(struct bt_resource_list *list, uint32_t room, struct b
 /* Quantity as a field type: JSON, equality, hash, copy. */
 
 /** Parses the source text of a JSON string or number; escapes are not decoded. */
-static int decode_json(
-	struct bt_json_reader *reader, struct bt_arena *arena, void *out, struct berth_error *err)
+static int decode_json(const struct bt_scalar_type *type BT_UNUSED, struct bt_json_reader *reader,
+	struct bt_arena *arena, void *out, struct berth_error *err)
 {
 	struct bt_quantity *quantity = out;
 	struct bt_str text;
@@ -291,8 +291,8 @@ static int decode_json(
  * Decodes the message Quantity, whose field 1 is the text of the quantity. If the field is missing,
  * the quantity is 0.
  */
-static int decode_protobuf(
-	struct bt_str bytes, struct bt_arena *arena, void *out, struct berth_error *err)
+static int decode_protobuf(const struct bt_scalar_type *type BT_UNUSED, struct bt_str bytes,
+	struct bt_arena *arena, void *out, struct berth_error *err)
 {
 	struct bt_wire_fields fields;
 	struct bt_quantity quantity = {.mantissa = 0};
@@ -309,7 +309,8 @@ static int decode_protobuf(
 	return 0;
 }
 
-static void encode_json(struct bt_json_writer *writer, const void *value)
+static void encode_json(const struct bt_scalar_type *type BT_UNUSED, struct bt_json_writer *writer,
+	const void *value)
 {
 	struct bt_strbuf text = {NULL, 0, 0};
 

@@ -267,25 +267,15 @@ int bt_time_compare(const struct bt_time *a, const struct bt_time *b)
 	return BT_ORDER(a->nanoseconds, b->nanoseconds);
 }
 
-static int decode(struct bt_json_reader *reader, struct bt_arena *arena, uint32_t fraction_digits,
-	struct bt_time *out, struct berth_error *err)
+static int decode_json(const struct bt_scalar_type *type, struct bt_json_reader *reader,
+	struct bt_arena *arena, void *out, struct berth_error *err)
 {
 	struct bt_str text;
 	int code = bt_json_read_string(reader, arena, &text, NULL, err);
 
-	return code != 0 ? code : parse_or_fail(text, fraction_digits, out, err);
-}
-
-static int decode_time(
-	struct bt_json_reader *reader, struct bt_arena *arena, void *out, struct berth_error *err)
-{
-	return decode(reader, arena, UINT32_MAX, out, err);
-}
-
-static int decode_micro_time(
-	struct bt_json_reader *reader, struct bt_arena *arena, void *out, struct berth_error *err)
-{
-	return decode(reader, arena, 6, out, err);
+	return code != 0
+		? code
+		: parse_or_fail(text, type == &bt_micro_time_scalar ? 6 : UINT32_MAX, out, err);
 }
 
 /** 9999-12-31T23:59:59Z */
@@ -293,9 +283,10 @@ static int decode_micro_time(
 
 /**
  * Decodes the message Time: field 1 is seconds, field 2 is nanos. An empty message is the zero
- * time. unit: precision in nanoseconds; 0: whole seconds.
+ * time. Drops what the type does not have in JSON: nanoseconds, or all fractions of seconds.
  */
-static int decode_wire(struct bt_str bytes, uint32_t unit, void *out, struct berth_error *err)
+static int decode_protobuf(const struct bt_scalar_type *type, struct bt_str bytes,
+	struct bt_arena *arena BT_UNUSED, void *out, struct berth_error *err)
 {
 	struct bt_wire_fields fields;
 	struct bt_time time = {.set = bytes.length != 0};
@@ -311,48 +302,30 @@ static int decode_wire(struct bt_str bytes, uint32_t unit, void *out, struct ber
 	}
 	if (time.seconds == ZERO_SECONDS) {
 		time = (struct bt_time){.set = false};
-	} else if (unit != 0) {
-		time.nanoseconds = (int32_t)(fields.numbers[2] / unit * unit);
+	} else if (type == &bt_micro_time_scalar) {
+		time.nanoseconds = (int32_t)(fields.numbers[2] / 1000 * 1000);
 	}
 	*(struct bt_time *)out = time;
 	return 0;
 }
 
-/** Drops the nanoseconds, because this type has only whole seconds in JSON. */
-static int decode_time_protobuf(
-	struct bt_str bytes, struct bt_arena *arena BT_UNUSED, void *out, struct berth_error *err)
+static void encode_json(
+	const struct bt_scalar_type *type, struct bt_json_writer *writer, const void *value)
 {
-	return decode_wire(bytes, 0, out, err);
-}
-
-static int decode_micro_time_protobuf(
-	struct bt_str bytes, struct bt_arena *arena BT_UNUSED, void *out, struct berth_error *err)
-{
-	return decode_wire(bytes, 1000, out, err);
-}
-
-static void encode(struct bt_json_writer *writer, const struct bt_time *time,
-	void (*format)(const struct bt_time *time, struct bt_strbuf *out))
-{
+	const struct bt_time *time = value;
 	struct bt_strbuf text = {NULL, 0, 0};
 
 	if (!time->set) {
 		bt_json_write_null(writer);
 		return;
 	}
-	format(time, &text);
+	if (type == &bt_micro_time_scalar) {
+		bt_micro_time_format(time, &text);
+	} else {
+		bt_time_format(time, &text);
+	}
 	bt_json_write_str(writer, bt_strbuf_str(&text));
 	bt_strbuf_finish(&text);
-}
-
-static void encode_time(struct bt_json_writer *writer, const void *value)
-{
-	encode(writer, value, bt_time_format);
-}
-
-static void encode_micro_time(struct bt_json_writer *writer, const void *value)
-{
-	encode(writer, value, bt_micro_time_format);
 }
 
 static bool is_zero(const void *value)
@@ -375,35 +348,28 @@ static uint64_t hash(uint64_t seed, const void *value)
 	return bt_hash_u64(bt_hash_u64(seed, (uint64_t)time->seconds), (uint64_t)time->nanoseconds);
 }
 
-static void copy(void *out, const void *value, struct bt_arena *arena BT_UNUSED)
-{
-	*(struct bt_time *)out = *(const struct bt_time *)value;
-}
-
 const struct bt_scalar_type bt_time_scalar = {
 	.name = "time",
 	.size = (uint32_t)sizeof(struct bt_time),
-	.decode_json = decode_time,
-	.encode_json = encode_time,
-	.decode_protobuf = decode_time_protobuf,
+	.decode_json = decode_json,
+	.encode_json = encode_json,
+	.decode_protobuf = decode_protobuf,
 	.zero_is_null = true,
 	.plain = true,
 	.is_zero = is_zero,
 	.equal = equal,
 	.hash = hash,
-	.copy = copy,
 };
 
 const struct bt_scalar_type bt_micro_time_scalar = {
 	.name = "microtime",
 	.size = (uint32_t)sizeof(struct bt_time),
-	.decode_json = decode_micro_time,
-	.encode_json = encode_micro_time,
-	.decode_protobuf = decode_micro_time_protobuf,
+	.decode_json = decode_json,
+	.encode_json = encode_json,
+	.decode_protobuf = decode_protobuf,
 	.zero_is_null = true,
 	.plain = true,
 	.is_zero = is_zero,
 	.equal = equal,
 	.hash = hash,
-	.copy = copy,
 };

@@ -140,12 +140,13 @@ struct bt_scalar_type {
 	const char *name; /* name in messages, such as "quantity" */
 	uint32_t size;
 	/** Decodes the next JSON value (never null). Sets err without the field path. */
-	int (*decode_json)(struct bt_json_reader *reader, struct bt_arena *arena, void *out,
-		struct berth_error *err);
-	void (*encode_json)(struct bt_json_writer *writer, const void *value);
+	int (*decode_json)(const struct bt_scalar_type *type, struct bt_json_reader *reader,
+		struct bt_arena *arena, void *out, struct berth_error *err);
+	void (*encode_json)(const struct bt_scalar_type *type, struct bt_json_writer *writer,
+		const void *value);
 	/** Decodes the content of a length-delimited protobuf field (never a varint). */
-	int (*decode_protobuf)(
-		struct bt_str bytes, struct bt_arena *arena, void *out, struct berth_error *err);
+	int (*decode_protobuf)(const struct bt_scalar_type *type, struct bt_str bytes,
+		struct bt_arena *arena, void *out, struct berth_error *err);
 	/** Zero is null in JSON: a nullable field that is zero in protobuf counts as absent. */
 	bool zero_is_null;
 	/**
@@ -163,7 +164,7 @@ struct bt_scalar_type {
 	bool (*is_zero)(const void *value);
 	bool (*equal)(const void *a, const void *b);
 	uint64_t (*hash)(uint64_t seed, const void *value);
-	/** Deep copy; out is uninitialised. */
+	/** Deep copy; out is uninitialised. NULL for plain types. */
 	void (*copy)(void *out, const void *value, struct bt_arena *arena);
 };
 

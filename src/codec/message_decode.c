@@ -125,7 +125,7 @@ static int decode_value(struct decoder *decoder, const struct bt_field *field, v
 		return decode_members(decoder, field->message, out, path);
 	case BT_FIELD_SCALAR:
 		result = field->scalar->decode_json(
-			decoder->reader, decoder->arena, out, decoder->err);
+			field->scalar, decoder->reader, decoder->arena, out, decoder->err);
 		break;
 	case BT_FIELD_RAW_JSON:
 		result = bt_json_skip(decoder->reader, &text, decoder->err);

@@ -64,7 +64,7 @@ static void write_value(
 		bt_message_encode_json(field->message, writer, value);
 		break;
 	case BT_FIELD_SCALAR:
-		field->scalar->encode_json(writer, value);
+		field->scalar->encode_json(field->scalar, writer, value);
 		break;
 	case BT_FIELD_RAW_JSON: {
 		struct bt_str json = bt_load_str(value);

@@ -52,7 +52,7 @@ static void pack_scalar(
 		return;
 	}
 	bt_json_writer_init(&writer, &text, 0);
-	scalar->encode_json(&writer, value);
+	scalar->encode_json(scalar, &writer, value);
 	pack_str(bt_strbuf_str(&text), out);
 	bt_strbuf_finish(&text);
 }
@@ -196,7 +196,7 @@ static void unpack_scalar(const struct bt_scalar_type *scalar, struct bt_wire *w
 		return;
 	}
 	bt_json_reader_init(&reader, bt_arena_str(arena, json));
-	int code = scalar->decode_json(&reader, arena, out, NULL);
+	int code = scalar->decode_json(scalar, &reader, arena, out, NULL);
 	BT_ASSERT(code == 0);
 }
 

@@ -153,7 +153,8 @@ static int decode_bytes(struct decoder *decoder, const struct bt_field *field, s
 		/* decode_members adds the paths to its errors */
 		return decode_members(decoder, field->message, bytes, out, path);
 	case BT_FIELD_SCALAR:
-		code = field->scalar->decode_protobuf(bytes, decoder->arena, out, decoder->err);
+		code = field->scalar->decode_protobuf(
+			field->scalar, bytes, decoder->arena, out, decoder->err);
 		break;
 	case BT_FIELD_RAW_JSON:
 		code = decode_raw(decoder, bytes, out);

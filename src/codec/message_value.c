@@ -81,7 +81,11 @@ static void copy_value(
 		bt_message_copy(field->message, out, value, arena);
 		break;
 	case BT_FIELD_SCALAR:
-		field->scalar->copy(out, value, arena);
+		if (field->scalar->plain) {
+			memcpy(out, value, field->scalar->size);
+		} else {
+			field->scalar->copy(out, value, arena);
+		}
 		break;
 	}
 }

@@ -32,7 +32,7 @@ static int decode_time(
 {
 	const struct bt_scalar_type *type = micro ? &bt_micro_time_scalar : &bt_time_scalar;
 	struct bt_time time = {.set = false};
-	int code = type->decode_protobuf(bytes, decoder->arena, &time, decoder->err);
+	int code = type->decode_protobuf(type, bytes, decoder->arena, &time, decoder->err);
 
 	if (code != 0 || !time.set) {
 		return code; /* the zero time is null */

@@ -59,7 +59,7 @@ static int decode_json(const char *json, struct bt_quantity *out, struct berth_e
 	struct bt_json_reader reader;
 
 	bt_json_reader_init(&reader, api_json(&arena, json));
-	return bt_quantity_scalar.decode_json(&reader, &arena, out, err);
+	return bt_quantity_scalar.decode_json(&bt_quantity_scalar, &reader, &arena, out, err);
 }
 
 START_TEST(test_quantity__edge_01_01_milli_rounds_up_to_value)

@@ -121,14 +121,17 @@ START_TEST(test_time__micro_time_has_six_digits)
 	struct bt_time time;
 
 	bt_json_reader_init(&reader, api_json(&arena, "'2026-01-01T00:00:00.000123Z'"));
-	ck_assert_int_eq(bt_micro_time_scalar.decode_json(&reader, &arena, &time, NULL), 0);
+	ck_assert_int_eq(bt_micro_time_scalar.decode_json(
+				 &bt_micro_time_scalar, &reader, &arena, &time, NULL),
+		0);
 	bt_json_writer_init(&writer, &out, 0);
-	bt_micro_time_scalar.encode_json(&writer, &time);
+	bt_micro_time_scalar.encode_json(&bt_micro_time_scalar, &writer, &time);
 	ck_assert_str_eq(bt_strbuf_c(&out), "\"2026-01-01T00:00:00.000123Z\"");
 	bt_strbuf_finish(&out);
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(bad); i++) {
 		bt_json_reader_init(&reader, api_json(&arena, bad[i]));
-		ck_assert_msg(bt_micro_time_scalar.decode_json(&reader, &arena, &time, NULL) != 0,
+		ck_assert_msg(bt_micro_time_scalar.decode_json(
+				      &bt_micro_time_scalar, &reader, &arena, &time, NULL) != 0,
 			"%s", bad[i]);
 	}
 }

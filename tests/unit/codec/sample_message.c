@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "sample_message.h"
 
-static int decode_degrees(
+static int decode_degrees(const struct bt_scalar_type *type BT_UNUSED,
 	struct bt_json_reader *reader, struct bt_arena *arena, void *out, struct berth_error *err)
 {
 	struct sample_degrees degrees = {.value = 0};
@@ -25,8 +25,8 @@ static int decode_degrees(
 }
 
 /** Decodes a bytes field that holds only the text, without a message around it. */
-static int decode_degrees_protobuf(
-	struct bt_str bytes, struct bt_arena *arena, void *out, struct berth_error *err)
+static int decode_degrees_protobuf(const struct bt_scalar_type *type BT_UNUSED, struct bt_str bytes,
+	struct bt_arena *arena, void *out, struct berth_error *err)
 {
 	struct sample_degrees degrees = {.text = bt_arena_str(arena, bytes)};
 	int64_t value;
@@ -39,7 +39,8 @@ static int decode_degrees_protobuf(
 	return 0;
 }
 
-static void encode_degrees(struct bt_json_writer *writer, const void *value)
+static void encode_degrees(const struct bt_scalar_type *type BT_UNUSED,
+	struct bt_json_writer *writer, const void *value)
 {
 	const struct sample_degrees *degrees = value;
 	bt_json_write_str(writer, degrees->text.data != NULL ? degrees->text : BT_STR("0C"));
