@@ -8,7 +8,6 @@
 
 /* Functions of quantities. Spec: 12b section 9.7. */
 
-/* Functions of quantities. Spec: 12b section 9.7. */
 struct bt_cel_value bt_cel_fn_quantity(const struct bt_cel_call *call)
 {
 	struct bt_arena *arena = call->evaluation->arena;
@@ -80,37 +79,21 @@ struct bt_cel_value bt_cel_fn_quantity_sum(const struct bt_cel_call *call)
 	return result;
 }
 
-/** Whether the quantity is mantissa x 10^s with s >= 0 and the product fits into *out. */
-static bool to_integer(const struct bt_quantity *quantity, int64_t *out)
+/** The quantity is an integer if it is mantissa x 10^s with s >= 0 and the product fits. */
+struct bt_cel_value bt_cel_fn_quantity_integer(const struct bt_cel_call *call)
 {
+	const struct bt_quantity *quantity = call->arguments[0].quantity;
 	int64_t value = quantity->mantissa;
+	bool is_integer = quantity->big == NULL && quantity->exponent >= 0;
 
-	if (quantity->big != NULL || quantity->exponent < 0) {
-		return false;
+	for (int32_t i = 0; is_integer && i < quantity->exponent && value != 0; i++) {
+		is_integer = !BT_MUL_OVERFLOW(value, INT64_C(10), &value);
 	}
-	for (int32_t i = 0; i < quantity->exponent && value != 0; i++) {
-		if (BT_MUL_OVERFLOW(value, INT64_C(10), &value)) {
-			return false;
-		}
+	if (call->overload->variant == BT_CEL_VARIANT_TEST) {
+		return bt_cel_bool(is_integer);
 	}
-	*out = value;
-	return true;
-}
-
-struct bt_cel_value bt_cel_fn_quantity_is_integer(const struct bt_cel_call *call)
-{
-	int64_t value;
-
-	return bt_cel_bool(to_integer(call->arguments[0].quantity, &value));
-}
-
-struct bt_cel_value bt_cel_fn_quantity_as_integer(const struct bt_cel_call *call)
-{
-	int64_t value;
-
-	return to_integer(call->arguments[0].quantity, &value)
-		? bt_cel_int(value)
-		: bt_cel_error(BT_STR("cannot convert value to integer"));
+	return is_integer ? bt_cel_int(value)
+			  : bt_cel_error(BT_STR("cannot convert value to integer"));
 }
 
 struct bt_cel_value bt_cel_fn_quantity_as_float(const struct bt_cel_call *call)

@@ -9,29 +9,21 @@
 
 /* Functions of strings. Spec: 12b sections 9.1 and 9.2. */
 
-struct bt_cel_value bt_cel_fn_test_end(const struct bt_cel_call *call)
+struct bt_cel_value bt_cel_fn_test_part(const struct bt_cel_call *call)
 {
+	enum bt_cel_variant variant = call->overload->variant;
 	struct bt_str text = call->arguments[0].text;
 	struct bt_str part = call->arguments[1].text;
 
 	if (call->arguments[0].kind != BT_CEL_STRING || call->arguments[1].kind != BT_CEL_STRING) {
 		return bt_cel_error(BT_STR("no such overload"));
 	}
-	if (!bt_cel_charge_text(call->evaluation, text, 1)) {
-		return call->evaluation->stop;
-	}
-	return bt_cel_bool(call->overload->variant == BT_CEL_VARIANT_START
-			? bt_str_has_prefix(text, part)
-			: bt_str_has_suffix(text, part));
-}
-
-struct bt_cel_value bt_cel_fn_contains(const struct bt_cel_call *call)
-{
-	struct bt_str text = call->arguments[0].text;
-	struct bt_str part = call->arguments[1].text;
-
-	if (call->arguments[0].kind != BT_CEL_STRING || call->arguments[1].kind != BT_CEL_STRING) {
-		return bt_cel_error(BT_STR("no such overload"));
+	if (variant != BT_CEL_VARIANT_CONTAINS) {
+		return !bt_cel_charge_text(call->evaluation, text, 1)
+			? call->evaluation->stop
+			: bt_cel_bool(variant == BT_CEL_VARIANT_START
+					  ? bt_str_has_prefix(text, part)
+					  : bt_str_has_suffix(text, part));
 	}
 	if (!bt_cel_charge_work(call->evaluation, (uint64_t)text.length + part.length)) {
 		return call->evaluation->stop;

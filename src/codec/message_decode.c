@@ -181,51 +181,19 @@ static int add_item(struct decoder *decoder, struct collector *collector, void *
 	return 0;
 }
 
-static int decode_list(struct decoder *decoder, const struct bt_field *field, void *out,
+/** Decodes a list or a map. */
+static int decode_items(struct decoder *decoder, const struct bt_field *field, void *out,
 	const struct bt_path *path)
 {
-	int result = bt_json_enter_array(decoder->reader, decoder->err);
-	if (result != 0) {
-		return fail_at(decoder, path, result);
-	}
-	struct collector collector = {.item_size = field->item_size};
-	struct bt_path item_path = {.parent = path, .step = BT_STEP_INDEX};
-	bool first = true;
-	for (;;) {
-		bool more = false;
-		void *item = NULL;
-		result = bt_json_next_element(decoder->reader, &first, &more, decoder->err);
-		if (result == 0 && more) {
-			item_path.index = collector.count;
-			result = add_item(decoder, &collector, &item);
-		}
-		if (result != 0) {
-			return fail_at(decoder, path, result);
-		}
-		if (!more) {
-			break;
-		}
-		result = decode_item(decoder, field, item, &item_path);
-		if (result != 0) {
-			return result;
-		}
-	}
-	struct bt_any_list list = {.count = collector.count, .present = true};
-	list.items = collector_finish(&collector, decoder->arena);
-	bt_store_list(out, list);
-	return 0;
-}
-
-static int decode_map(struct decoder *decoder, const struct bt_field *field, void *out,
-	const struct bt_path *path)
-{
-	int result = bt_json_enter_object(decoder->reader, decoder->err);
+	bool is_map = field->shape == BT_SHAPE_MAP;
+	int result = is_map ? bt_json_enter_object(decoder->reader, decoder->err)
+			    : bt_json_enter_array(decoder->reader, decoder->err);
 	if (result != 0) {
 		return fail_at(decoder, path, result);
 	}
 	struct collector collector = {.item_size = field->item_size};
 	struct bt_any_list earlier = bt_load_list(out);
-	for (uint32_t i = 0; i < earlier.count; i++) {
+	for (uint32_t i = 0; is_map && i < earlier.count; i++) {
 		/*
 		 * The map has entries already if its name repeats in the JSON object. The copies
 		 * of these entries count against the memory limit too, because copying them for
@@ -238,15 +206,18 @@ static int decode_map(struct decoder *decoder, const struct bt_field *field, voi
 		}
 		memcpy(entry, bt_list_item(field, &earlier, i), field->item_size);
 	}
-	struct bt_path item_path = {.parent = path, .step = BT_STEP_KEY};
+	struct bt_path item_path = {.parent = path, .step = is_map ? BT_STEP_KEY : BT_STEP_INDEX};
 	bool first = true;
 	for (;;) {
 		bool more = false;
-		void *entry = NULL;
-		result = bt_json_next_member(decoder->reader, &first, decoder->arena, &more,
-			&item_path.name, decoder->err);
+		void *item = NULL;
+		result = is_map
+			? bt_json_next_member(decoder->reader, &first, decoder->arena, &more,
+				  &item_path.name, decoder->err)
+			: bt_json_next_element(decoder->reader, &first, &more, decoder->err);
 		if (result == 0 && more) {
-			result = add_item(decoder, &collector, &entry);
+			item_path.index = collector.count;
+			result = add_item(decoder, &collector, &item);
 		}
 		if (result != 0) {
 			return fail_at(decoder, path, result);
@@ -254,17 +225,21 @@ static int decode_map(struct decoder *decoder, const struct bt_field *field, voi
 		if (!more) {
 			break;
 		}
-		bt_store_str(entry, bt_arena_str(decoder->arena, item_path.name));
+		if (is_map) {
+			bt_store_str(item, bt_arena_str(decoder->arena, item_path.name));
+		}
 		result = decode_item(
-			decoder, field, bt_field_at(entry, field->value_offset), &item_path);
+			decoder, field, bt_field_at(item, bt_value_offset(field)), &item_path);
 		if (result != 0) {
 			return result;
 		}
 	}
-	struct bt_any_list map = {.count = collector.count, .present = true};
-	map.items = collector_finish(&collector, decoder->arena);
-	bt_sort_entries(&map, field->item_size);
-	bt_store_list(out, map);
+	struct bt_any_list list = {.count = collector.count, .present = true};
+	list.items = collector_finish(&collector, decoder->arena);
+	if (is_map) {
+		bt_sort_entries(&list, field->item_size);
+	}
+	bt_store_list(out, list);
 	return 0;
 }
 
@@ -307,9 +282,8 @@ static int decode_field(struct decoder *decoder, const struct bt_field *field, v
 		return decode_value(
 			decoder, field, bt_nullable_place(field, out, decoder->arena), &path);
 	case BT_SHAPE_LIST:
-		return decode_list(decoder, field, out, &path);
 	case BT_SHAPE_MAP:
-		return decode_map(decoder, field, out, &path);
+		return decode_items(decoder, field, out, &path);
 	}
 	return 0;
 }

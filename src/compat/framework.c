@@ -647,55 +647,51 @@ struct binding_progress {
 
 #define PROGRESS_KEY BT_STR("berth/binding-progress")
 
-static struct binding_progress *progress_of(struct bt_cycle_state *cycle)
+/** Runs PreBind or Bind. */
+static struct bt_status run_binding(struct berth_framework *framework,
+	struct berth_cycle_state *state, const struct berth_pod_info *pod, struct bt_str node_name,
+	bool is_bind)
 {
-	void *progress = NULL;
+	struct run run = begin(framework, state, pod, node_name);
+	void *data = NULL;
 
-	if (bt_cycle_state_read(cycle, PROGRESS_KEY, &progress, NULL) != BERTH_OK) {
-		progress = BT_ARENA_NEW(cycle->arena, struct binding_progress);
-		bt_cycle_state_write(cycle, PROGRESS_KEY, progress, NULL);
+	if (run.slot == BT_SLOT_NONE) {
+		return run.status;
 	}
-	return progress;
+	if (bt_cycle_state_read(run.cycle, PROGRESS_KEY, &data, NULL) != BERTH_OK) {
+		data = BT_ARENA_NEW(run.cycle->arena, struct binding_progress);
+		bt_cycle_state_write(run.cycle, PROGRESS_KEY, data, NULL);
+	}
+	struct binding_progress *progress = data;
+
+	run.cycle->wake_ns = INT64_MAX;
+	if (is_bind) {
+		run.status = bt_run_bind_from(
+			run.framework, run.cycle, run.pod, run.slot, &progress->next_binder);
+	} else {
+		run.status = bt_run_pre_bind_from(
+			run.framework, run.cycle, run.pod, run.slot, &progress->pre_bind);
+	}
+	if (run.status.code != BT_STATUS_WAIT && is_bind) {
+		progress->next_binder = 0;
+	} else if (run.status.code != BT_STATUS_WAIT) {
+		progress->pre_bind = (struct bt_pre_bind_progress){0};
+	}
+	return run.status;
 }
 
 struct berth_status berth_framework_run_pre_bind_plugins(struct berth_framework *framework,
 	struct berth_cycle_state *state, const struct berth_pod_info *pod,
 	struct berth_str node_name)
 {
-	struct run run = begin(framework, state, pod, node_name);
-
-	if (run.slot == BT_SLOT_NONE) {
-		return run.status;
-	}
-	struct binding_progress *progress = progress_of(run.cycle);
-
-	run.cycle->wake_ns = INT64_MAX;
-	run.status = bt_run_pre_bind_from(
-		run.framework, run.cycle, run.pod, run.slot, &progress->pre_bind);
-	if (run.status.code != BT_STATUS_WAIT) {
-		progress->pre_bind = (struct bt_pre_bind_progress){0};
-	}
-	return run.status;
+	return run_binding(framework, state, pod, node_name, false);
 }
 
 struct berth_status berth_framework_run_bind_plugins(struct berth_framework *framework,
 	struct berth_cycle_state *state, const struct berth_pod_info *pod,
 	struct berth_str node_name)
 {
-	struct run run = begin(framework, state, pod, node_name);
-
-	if (run.slot == BT_SLOT_NONE) {
-		return run.status;
-	}
-	struct binding_progress *progress = progress_of(run.cycle);
-
-	run.cycle->wake_ns = INT64_MAX;
-	run.status = bt_run_bind_from(
-		run.framework, run.cycle, run.pod, run.slot, &progress->next_binder);
-	if (run.status.code != BT_STATUS_WAIT) {
-		progress->next_binder = 0;
-	}
-	return run.status;
+	return run_binding(framework, state, pod, node_name, true);
 }
 
 void berth_framework_run_post_bind_plugins(struct berth_framework *framework,
