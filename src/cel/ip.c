@@ -372,11 +372,14 @@ static int parse_ip(struct bt_str text, struct bt_cel_ip *out, struct berth_erro
 	if (code != 0) {
 		bt_strbuf_printf(&after, " parse error during conversion from string: %s",
 			berth_error_message(&problem));
-		code = bt_cel_refuse(err, "IP Address ", text, bt_strbuf_c(&after));
+		code = bt_error_set_quoted(
+			err, BERTH_ERR_INVALID, "IP Address ", text, bt_strbuf_c(&after));
 	} else if (has_zone) {
-		code = bt_cel_refuse(err, "IP address ", text, " with zone value is not allowed");
+		code = bt_error_set_quoted(err, BERTH_ERR_INVALID, "IP address ", text,
+			" with zone value is not allowed");
 	} else if (is_mapped(out)) {
-		code = bt_cel_refuse(err, "IPv4-mapped IPv6 address ", text, " is not allowed");
+		code = bt_error_set_quoted(err, BERTH_ERR_INVALID, "IPv4-mapped IPv6 address ",
+			text, " is not allowed");
 	}
 	bt_strbuf_finish(&after);
 	berth_error_finish(&problem);
@@ -393,7 +396,8 @@ static int parse_cidr(struct bt_str text, struct bt_cel_cidr *out, struct berth_
 		return bt_error_wrap(err, code, "%s: %s", prefix, prefix);
 	}
 	if (is_mapped(&out->ip)) {
-		return bt_cel_refuse(err, "IPv4-mapped IPv6 address ", text, " is not allowed");
+		return bt_error_set_quoted(err, BERTH_ERR_INVALID, "IPv4-mapped IPv6 address ",
+			text, " is not allowed");
 	}
 	return 0;
 }

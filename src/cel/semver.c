@@ -33,7 +33,7 @@ static int parse_uint(struct bt_str text, uint64_t *out, struct berth_error *err
 	if (bt_cel_parse_digits(text, out)) {
 		return 0;
 	}
-	return bt_cel_refuse(err, function, text,
+	return bt_error_set_quoted(err, BERTH_ERR_INVALID, function, text,
 		text.length == 0 ? ": invalid syntax" : ": value out of range");
 }
 
@@ -45,10 +45,10 @@ static int parse_number(struct bt_str text, const char *characters, const char *
 	uint64_t *out, struct berth_error *err)
 {
 	if (text.length != 0 && !bt_str_is_digits(text)) {
-		return bt_cel_refuse(err, characters, text, "");
+		return bt_error_set_quoted(err, BERTH_ERR_INVALID, characters, text, "");
 	}
 	if (has_leading_zero(text)) {
-		return bt_cel_refuse(err, zeroes, text, "");
+		return bt_error_set_quoted(err, BERTH_ERR_INVALID, zeroes, text, "");
 	}
 	return parse_uint(text, out, err);
 }
@@ -71,7 +71,7 @@ static int check_parts(struct bt_str text, bool is_prerelease, struct berth_erro
 		}
 		if (is_prerelease && bt_str_is_digits(part)) {
 			if (has_leading_zero(part)) {
-				return bt_cel_refuse(err,
+				return bt_error_set_quoted(err, BERTH_ERR_INVALID,
 					"Numeric PreRelease version must not contain leading "
 					"zeroes ",
 					part, "");
@@ -81,7 +81,7 @@ static int check_parts(struct bt_str text, bool is_prerelease, struct berth_erro
 				return code;
 			}
 		} else if (!is_identifier(part)) {
-			return bt_cel_refuse(err,
+			return bt_error_set_quoted(err, BERTH_ERR_INVALID,
 				is_prerelease ? "Invalid character(s) found in prerelease "
 					      : "Invalid character(s) found in build meta data ",
 				part, "");

@@ -86,18 +86,6 @@ bool bt_cel_parse_digits(struct bt_str text, uint64_t *out_value)
 	return text.length != 0;
 }
 
-int bt_cel_refuse(
-	struct berth_error *err, const char *before, struct bt_str text, const char *after)
-{
-	struct bt_strbuf quoted = {NULL, 0, 0};
-
-	bt_strbuf_append_quoted(&quoted, text);
-	int code =
-		bt_error_set(err, BERTH_ERR_INVALID, "%s%s%s", before, bt_strbuf_c(&quoted), after);
-	bt_strbuf_finish(&quoted);
-	return code;
-}
-
 bool bt_cel_charge_search(
 	struct bt_cel_evaluation *evaluation, struct bt_str text, struct bt_str part)
 {

@@ -35,9 +35,6 @@ struct bt_cel_value bt_cel_answer_parsed(const struct bt_cel_call *call, int cod
 	struct berth_error *err, enum bt_cel_kind kind, const void *content, size_t size);
 /** Parses a number that has only digits, at least one. false: another text, or beyond 64 bits. */
 bool bt_cel_parse_digits(struct bt_str text, uint64_t *out_value);
-/** Sets err to "<before><text as Go quotes it><after>". Returns BERTH_ERR_INVALID. */
-int bt_cel_refuse(
-	struct berth_error *err, const char *before, struct bt_str text, const char *after);
 /**
  * Call before bt_str_find: charges the worst-case work of the search, the product of the lengths.
  * false: limit exceeded.

@@ -71,8 +71,8 @@ static int unescape_part(
 			int byte = escaped_byte(rest, place);
 
 			if (byte < 0) {
-				return bt_cel_refuse(
-					err, "invalid URL escape ", bt_str_sub(rest, 0, 3), "");
+				return bt_error_set_quoted(err, BERTH_ERR_INVALID,
+					"invalid URL escape ", bt_str_sub(rest, 0, 3), "");
 			}
 			bt_strbuf_append_char(out, (char)byte);
 			i += 2;
@@ -80,8 +80,8 @@ static int unescape_part(
 		}
 		if ((place == PLACE_HOST || place == PLACE_ZONE) && (unsigned char)c < 0x80 &&
 			must_be_escaped(c, place)) {
-			return bt_cel_refuse(
-				err, "invalid character ", bt_str_sub(text, i, 1), " in host name");
+			return bt_error_set_quoted(err, BERTH_ERR_INVALID, "invalid character ",
+				bt_str_sub(text, i, 1), " in host name");
 		}
 		bt_strbuf_append_char(out, c == '+' && place == PLACE_QUERY ? ' ' : c);
 	}
@@ -113,7 +113,8 @@ static int parse_host(struct bt_str host, struct bt_strbuf *out, struct berth_er
 		}
 		struct bt_str port = bt_str_sub(host, (uint32_t)bracket + 1, host.length);
 		if (!is_optional_port(port)) {
-			return bt_cel_refuse(err, "invalid port ", port, " after host");
+			return bt_error_set_quoted(
+				err, BERTH_ERR_INVALID, "invalid port ", port, " after host");
 		}
 		struct bt_str inside = bt_str_sub(host, 0, (uint32_t)bracket);
 		int64_t zone = bt_str_find(inside, BT_STR("%25"));
@@ -134,7 +135,8 @@ static int parse_host(struct bt_str host, struct bt_strbuf *out, struct berth_er
 	struct bt_str port =
 		bt_str_sub(host, colon >= 0 ? (uint32_t)colon : host.length, host.length);
 	if (!is_optional_port(port)) {
-		return bt_cel_refuse(err, "invalid port ", port, " after host");
+		return bt_error_set_quoted(
+			err, BERTH_ERR_INVALID, "invalid port ", port, " after host");
 	}
 	return unescape_part(host, PLACE_HOST, out, err);
 }
@@ -242,7 +244,7 @@ int bt_cel_url_parse(struct bt_str text, struct bt_arena *arena, struct bt_cel_u
 		return 0;
 	}
 	bt_strbuf_printf(&after, ": %s", berth_error_message(&problem));
-	code = bt_cel_refuse(err, "parse ", text, bt_strbuf_c(&after));
+	code = bt_error_set_quoted(err, BERTH_ERR_INVALID, "parse ", text, bt_strbuf_c(&after));
 	bt_strbuf_finish(&after);
 	berth_error_finish(&problem);
 	return code;
