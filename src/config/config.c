@@ -112,25 +112,15 @@ const char *bt_config_schema_name(const struct bt_config_schema *schema)
 	return dot + 1;
 }
 
-enum bt_plugin_args_kind bt_config_schema_args_kind_named(struct bt_str name)
-{
-	for (uint32_t i = 0; i < BT_ARGS__COUNT; i++) {
-		if (bt_config_args_schemas[i] != NULL &&
-			bt_str_equal_c(name, bt_config_schema_name(bt_config_args_schemas[i]))) {
-			return (enum bt_plugin_args_kind)i;
-		}
-	}
-	return BT_ARGS_OTHER;
-}
-
-enum bt_plugin_args_kind bt_config_schema_args_kind_of(struct bt_str plugin)
+enum bt_plugin_args_kind bt_config_schema_args_kind(struct bt_str name, bool is_plugin)
 {
 	for (uint32_t i = 0; i < BT_ARGS__COUNT; i++) {
 		if (bt_config_args_schemas[i] == NULL) {
 			continue;
 		}
-		struct bt_str name = bt_str_from(bt_config_schema_name(bt_config_args_schemas[i]));
-		if (bt_str_equal(plugin, bt_str_sub(name, 0, name.length - 4))) {
+		struct bt_str own = bt_str_from(bt_config_schema_name(bt_config_args_schemas[i]));
+		own.length -= is_plugin ? (uint32_t)strlen("Args") : 0;
+		if (bt_str_equal(name, own)) {
 			return (enum bt_plugin_args_kind)i;
 		}
 	}

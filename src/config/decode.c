@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "config/decode.h"
+#include "config/schema.h"
 
 #include <math.h>
 #include <stdlib.h>

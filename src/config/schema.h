@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "codec/path.h"
 #include "config/config.h"
 
 /** Type of a field. JSON null leaves a field of any type unchanged. */
@@ -69,14 +70,10 @@ extern const struct bt_config_schema bt_config_extender_schema;
 extern const struct bt_config_schema *const bt_config_args_schemas[BT_ARGS__COUNT];
 
 /**
- * Finds the args kind by name, such as "NodeResourcesFitArgs"; BT_ARGS_OTHER when there is none.
+ * Finds an args kind by the name of the plugin, or by its own name: the same with the suffix
+ * "Args". BT_ARGS_OTHER when there is none.
  */
-enum bt_plugin_args_kind bt_config_schema_args_kind_named(struct bt_str name);
-/**
- * Finds the args kind of a plugin: the kind named like the plugin, with the suffix "Args";
- * BT_ARGS_OTHER when there is none.
- */
-enum bt_plugin_args_kind bt_config_schema_args_kind_of(struct bt_str plugin);
+enum bt_plugin_args_kind bt_config_schema_args_kind(struct bt_str name, bool is_plugin);
 /**
  * Returns the address of the union of arguments. All members of the union start at this address, so
  * it is the address of the arguments whatever their kind.
@@ -89,4 +86,33 @@ const struct bt_config_schema_field *bt_config_schema_find(
 	const struct bt_config_schema *schema, struct bt_str name);
 /** Appends arguments as one JSON value; raw arguments are written with sorted names. */
 void bt_plugin_args_write(const struct bt_plugin_args *args, struct bt_strbuf *out);
+
+/* decode.c: structures from JSON values, with Go's error messages. Spec: 10 sections 4.3, 4.4. */
+
+/**
+ * Decode an object into out, which holds the defaults of the fields that may be absent. JSON null
+ * leaves out unchanged. Unknown names are skipped. All text is copied into the arena. The first
+ * mismatch in document order is the error: "json: cannot unmarshal string into Go struct field
+ * Plugin.profiles.plugins.score.enabled.weight of type int32". Returns 0, BERTH_ERR_INVALID or
+ * BERTH_ERR_TOO_LARGE.
+ */
+BT_MUST_USE int bt_config_schema_decode(const struct bt_config_schema *schema,
+	const struct bt_json_value *value, struct bt_arena *arena, void *out,
+	struct berth_error *err);
+
+/** Maximum number of errors kept for each document; equal errors are kept once. */
+#define BT_STRICT_ERRORS_MAX 100
+
+struct bt_strict_errors {
+	struct bt_str items[BT_STRICT_ERRORS_MAX];
+	uint32_t count;
+};
+
+/**
+ * Collects the unknown and the repeated fields of a value, in document order.
+ * bt_config_schema_decode must have accepted the value. The texts of the errors are in the arena.
+ */
+void bt_config_schema_find_strict_errors(const struct bt_config_schema *schema,
+	const struct bt_json_value *value, struct bt_arena *arena,
+	struct bt_strict_errors *out_errors);
 #endif

@@ -60,62 +60,55 @@ struct version_flag {
 	int minor;
 };
 
-static int set_version(struct version_flag *flag, struct bt_str item, struct berth_error *err)
+static int parse_flag(struct version_flag *flag, struct bt_str list, struct berth_error *err)
 {
-	struct bt_str text = item;
-	struct bt_str component = bt_str_cut(&text, '=');
-	if (text.data == NULL) {
-		text = item;
-		component = BT_STR("kube");
-	}
-	if (!bt_str_equal_c(component, "kube")) {
-		return bt_error_set(err, BERTH_ERR_INVALID, "component not registered: %.*s",
-			BT_STR_ARG(component));
-	}
-	if (flag->is_given) {
-		return bt_error_set(err, BERTH_ERR_INVALID,
-			"duplicate version flag, kube=%.*s and kube=%.*s", BT_STR_ARG(flag->given),
-			BT_STR_ARG(text));
-	}
-	flag->is_given = true;
-	flag->given = text;
+	while (list.length > 0) {
+		struct bt_str item = bt_str_cut(&list, ',');
+		struct bt_str text = item;
+		struct bt_str component = bt_str_cut(&text, '=');
+		if (item.length == 0) {
+			continue;
+		}
+		if (text.data == NULL) {
+			text = item;
+			component = BT_STR("kube");
+		}
+		if (!bt_str_equal_c(component, "kube")) {
+			return bt_error_set(err, BERTH_ERR_INVALID,
+				"component not registered: %.*s", BT_STR_ARG(component));
+		}
+		if (flag->is_given) {
+			return bt_error_set(err, BERTH_ERR_INVALID,
+				"duplicate version flag, kube=%.*s and kube=%.*s",
+				BT_STR_ARG(flag->given), BT_STR_ARG(text));
+		}
+		flag->is_given = true;
+		flag->given = text;
 
-	struct bt_str rest = text;
-	int major;
-	int minor;
-	int patch;
-	if (bt_str_has_prefix(rest, BT_STR("v"))) {
-		rest = bt_str_sub(rest, 1, rest.length);
-	}
-	if (!take_number(&rest, &major) || !take_dot(&rest) || !take_number(&rest, &minor)) {
-		return refuse_version(text, err);
-	}
-	if (take_dot(&rest) && take_number(&rest, &patch) && rest.length == 0) {
-		return bt_error_set(err, BERTH_ERR_INVALID,
-			"patch version not allowed, got: kube=%.*s", BT_STR_ARG(text));
-	}
-	if (rest.length > 0) {
-		return refuse_version(text, err);
-	}
-	if (major != 1) {
-		return bt_error_set(err, BERTH_ERR_INVALID, "%s %d.%d is not between [1.%d, 1.%d]",
-			flag->name, major, minor, BT_GATE_RELEASE_OLDEST_MINOR,
-			BT_KUBERNETES_MINOR);
-	}
-	flag->minor = minor;
-	return 0;
-}
-
-static int parse_flag(struct version_flag *flag, struct bt_str text, struct berth_error *err)
-{
-	int code = 0;
-	while (text.length > 0 && code == 0) {
-		struct bt_str item = bt_str_cut(&text, ',');
-		if (item.length > 0) {
-			code = set_version(flag, item, err);
+		struct bt_str rest = text;
+		int major;
+		int patch;
+		if (bt_str_has_prefix(rest, BT_STR("v"))) {
+			rest = bt_str_sub(rest, 1, rest.length);
+		}
+		if (!take_number(&rest, &major) || !take_dot(&rest) ||
+			!take_number(&rest, &flag->minor)) {
+			return refuse_version(text, err);
+		}
+		if (take_dot(&rest) && take_number(&rest, &patch) && rest.length == 0) {
+			return bt_error_set(err, BERTH_ERR_INVALID,
+				"patch version not allowed, got: kube=%.*s", BT_STR_ARG(text));
+		}
+		if (rest.length > 0) {
+			return refuse_version(text, err);
+		}
+		if (major != 1) {
+			return bt_error_set(err, BERTH_ERR_INVALID,
+				"%s %d.%d is not between [1.%d, 1.%d]", flag->name, major,
+				flag->minor, BT_GATE_RELEASE_OLDEST_MINOR, BT_KUBERNETES_MINOR);
 		}
 	}
-	return code;
+	return 0;
 }
 
 int bt_versions_set(struct bt_versions *versions, struct bt_str emulated,

@@ -6,7 +6,7 @@
 #include "base/strbuf.h"
 #include "berth/config.h"
 #include "berth/plugin.h"
-#include "config/decode.h"
+#include "config/schema.h"
 #include "config/gates.h"
 #include "lib/convert.h"
 #include "lib/document.h"

@@ -235,14 +235,14 @@ START_TEST(test_config__schemas_are_sorted)
 		const struct bt_config_schema *schema = bt_config_args_schemas[i];
 		if (schema != NULL) {
 			check_sorted(schema);
-			ck_assert_int_eq(bt_config_schema_args_kind_named(
-						 bt_str_from(bt_config_schema_name(schema))),
+			ck_assert_int_eq(bt_config_schema_args_kind(
+						 bt_str_from(bt_config_schema_name(schema)), false),
 				(int)i);
 		}
 	}
-	ck_assert_int_eq(bt_config_schema_args_kind_of(BT_STR("NodeResourcesFit")),
+	ck_assert_int_eq(bt_config_schema_args_kind(BT_STR("NodeResourcesFit"), true),
 		BT_ARGS_NODE_RESOURCES_FIT);
-	ck_assert_int_eq(bt_config_schema_args_kind_of(BT_STR("NodeName")), BT_ARGS_OTHER);
+	ck_assert_int_eq(bt_config_schema_args_kind(BT_STR("NodeName"), true), BT_ARGS_OTHER);
 	ck_assert_str_eq(bt_plugin_args_kind_name(BT_ARGS_VOLUME_BINDING), "VolumeBindingArgs");
 	ck_assert_ptr_null(bt_plugin_args_kind_name(BT_ARGS_OTHER));
 }
