@@ -55,14 +55,8 @@ struct decoder {
 	struct bt_arena *arena;
 	struct bt_arena scratch; /* runs of collectors, and member names with escapes */
 	size_t item_bytes_left;  /* remaining part of BT_MESSAGE_ITEM_BYTES_MAX */
-	struct berth_error *err;
+	struct berth_error *err; /* the function in which the error occurs adds the path */
 };
-
-/** Adds the path to an error. Only the function in which the error occurs calls fail_at. */
-BT_COLD static int fail_at(struct decoder *decoder, const struct bt_path *path, int code)
-{
-	return bt_path_fail(path, code, decoder->err);
-}
 
 static int decode_members(struct decoder *decoder, const struct bt_message *message, void *out,
 	const struct bt_path *path);
@@ -138,7 +132,7 @@ static int decode_value(struct decoder *decoder, const struct bt_field *field, v
 		}
 		break;
 	}
-	return result == 0 ? 0 : fail_at(decoder, path, result);
+	return result == 0 ? 0 : bt_path_fail(path, result, decoder->err);
 }
 
 /** Decodes a list element or a map value into out, which must be zeroed; null leaves it zeroed. */
@@ -152,7 +146,7 @@ static int decode_item(struct decoder *decoder, const struct bt_field *field, vo
 	} else if (result == 0) {
 		return decode_value(decoder, field, out, path);
 	}
-	return result == 0 ? 0 : fail_at(decoder, path, result);
+	return result == 0 ? 0 : bt_path_fail(path, result, decoder->err);
 }
 
 /** Adds a zeroed item, within the memory limit. */
@@ -189,7 +183,7 @@ static int decode_items(struct decoder *decoder, const struct bt_field *field, v
 	int result = is_map ? bt_json_enter_object(decoder->reader, decoder->err)
 			    : bt_json_enter_array(decoder->reader, decoder->err);
 	if (result != 0) {
-		return fail_at(decoder, path, result);
+		return bt_path_fail(path, result, decoder->err);
 	}
 	struct collector collector = {.item_size = field->item_size};
 	struct bt_any_list earlier = bt_load_list(out);
@@ -202,7 +196,7 @@ static int decode_items(struct decoder *decoder, const struct bt_field *field, v
 		void *entry = NULL;
 		result = add_item(decoder, &collector, &entry);
 		if (result != 0) {
-			return fail_at(decoder, path, result);
+			return bt_path_fail(path, result, decoder->err);
 		}
 		memcpy(entry, bt_list_item(field, &earlier, i), field->item_size);
 	}
@@ -220,7 +214,7 @@ static int decode_items(struct decoder *decoder, const struct bt_field *field, v
 			result = add_item(decoder, &collector, &item);
 		}
 		if (result != 0) {
-			return fail_at(decoder, path, result);
+			return bt_path_fail(path, result, decoder->err);
 		}
 		if (!more) {
 			break;
@@ -252,12 +246,12 @@ static int decode_field(struct decoder *decoder, const struct bt_field *field, v
 	enum bt_json_type type;
 	int result = bt_json_peek(decoder->reader, &type, decoder->err);
 	if (result != 0) {
-		return fail_at(decoder, &path, result);
+		return bt_path_fail(&path, result, decoder->err);
 	}
 	if (type == BT_JSON_NULL) {
 		result = bt_json_read_null(decoder->reader, decoder->err);
 		if (result != 0) {
-			return fail_at(decoder, &path, result);
+			return bt_path_fail(&path, result, decoder->err);
 		}
 		switch ((enum bt_field_shape)field->shape) {
 		case BT_SHAPE_SINGLE:
@@ -330,7 +324,7 @@ static int decode_members(struct decoder *decoder, const struct bt_message *mess
 {
 	int result = bt_json_enter_object(decoder->reader, decoder->err);
 	if (result != 0) {
-		return fail_at(decoder, path, result);
+		return bt_path_fail(path, result, decoder->err);
 	}
 	bool first = true;
 	uint32_t hint = 0;
@@ -340,7 +334,7 @@ static int decode_members(struct decoder *decoder, const struct bt_message *mess
 		result = bt_json_next_member(
 			decoder->reader, &first, &decoder->scratch, &more, &name, decoder->err);
 		if (result != 0) {
-			return fail_at(decoder, path, result);
+			return bt_path_fail(path, result, decoder->err);
 		}
 		if (!more) {
 			return 0;
@@ -367,7 +361,7 @@ static int decode_members(struct decoder *decoder, const struct bt_message *mess
 		if (result != 0) {
 			struct bt_path unknown = {
 				.parent = path, .step = BT_STEP_MEMBER, .name = name};
-			return fail_at(decoder, &unknown, result);
+			return bt_path_fail(&unknown, result, decoder->err);
 		}
 	}
 }

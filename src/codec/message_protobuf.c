@@ -18,14 +18,8 @@ struct decoder {
 	struct bt_arena *arena;
 	size_t item_bytes_left; /* remaining part of BT_MESSAGE_ITEM_BYTES_MAX */
 	uint32_t depth;
-	struct berth_error *err;
+	struct berth_error *err; /* the function in which the error occurs adds the path */
 };
-
-/** Adds the path to an error. Only the function in which the error occurs calls fail_at. */
-BT_COLD static int fail_at(struct decoder *decoder, const struct bt_path *path, int code)
-{
-	return bt_path_fail(path, code, decoder->err);
-}
 
 BT_COLD static int wrong_type(struct decoder *decoder, uint32_t wire_type)
 {
@@ -164,7 +158,7 @@ static int decode_bytes(struct decoder *decoder, const struct bt_field *field, s
 	case BT_FIELD_I64:
 		break;
 	}
-	return code == 0 ? 0 : fail_at(decoder, path, code);
+	return code == 0 ? 0 : bt_path_fail(path, code, decoder->err);
 }
 
 /** Decodes the value after a tag. */
@@ -188,7 +182,7 @@ static int decode_value(struct decoder *decoder, const struct bt_field *field, s
 			return decode_bytes(decoder, field, bytes, out, path);
 		}
 	}
-	return code == 0 ? 0 : fail_at(decoder, path, code);
+	return code == 0 ? 0 : bt_path_fail(path, code, decoder->err);
 }
 
 static int decode_nullable(struct decoder *decoder, const struct bt_field *field,
@@ -202,7 +196,7 @@ static int decode_nullable(struct decoder *decoder, const struct bt_field *field
 	int code = type == BT_WIRE_BYTES ? read_bytes(decoder, wire, &bytes)
 					 : wrong_type(decoder, type);
 	if (code != 0) {
-		return fail_at(decoder, path, code);
+		return bt_path_fail(path, code, decoder->err);
 	}
 	if ((field->flags & BT_FIELD_INLINE) != 0 && bytes.length == 0) {
 		return 0; /* absent, as in JSON, which has no member for an empty inline message */
@@ -324,7 +318,7 @@ static int decode_entry(struct decoder *decoder, const struct bt_field *field, s
 		code = keep_text(decoder, key, &key);
 	}
 	if (code != 0) {
-		return fail_at(decoder, path, code);
+		return bt_path_fail(path, code, decoder->err);
 	}
 	bt_store_str(entry, key);
 	return 0;
@@ -346,7 +340,7 @@ static int decode_element(struct decoder *decoder, const struct bt_field *field,
 					(int64_t)number);
 			}
 		}
-		return code == 0 ? 0 : fail_at(decoder, path, code);
+		return code == 0 ? 0 : bt_path_fail(path, code, decoder->err);
 	}
 	void *item = item_at(field, list, list->count);
 	list->count++;
@@ -362,7 +356,7 @@ static int decode_run(struct decoder *decoder, const struct bt_field *field, str
 	struct bt_any_list list = bt_load_list(out);
 	uint32_t number = field->number;
 	if (type != BT_WIRE_BYTES && !(type == BT_WIRE_VARINT && is_varint_list(field))) {
-		return fail_at(decoder, path, wrong_type(decoder, type));
+		return bt_path_fail(path, wrong_type(decoder, type), decoder->err);
 	}
 	struct run run = count_run(field, *wire, number, type);
 	int code = run.elements == 0 ? skip(decoder, wire, number, type)
@@ -379,7 +373,7 @@ static int decode_run(struct decoder *decoder, const struct bt_field *field, str
 		}
 	}
 	if (code != 0) {
-		return fail_at(decoder, path, code);
+		return bt_path_fail(path, code, decoder->err);
 	}
 	list.present = list.present || list.count != 0;
 	if (field->shape == BT_SHAPE_MAP) {
@@ -425,7 +419,7 @@ static int decode_rows(struct decoder *decoder, const struct bt_message *message
 		uint32_t type;
 		int code = read_tag(decoder, &wire, &number, &type);
 		if (code != 0) {
-			return fail_at(decoder, path, code);
+			return bt_path_fail(path, code, decoder->err);
 		}
 		const struct bt_field *field = find_row(message, number, wrapped, &hint);
 		if (field == NULL && wrapped == 0 && number == message->wrapper) {
@@ -433,13 +427,13 @@ static int decode_rows(struct decoder *decoder, const struct bt_message *message
 			code = type == BT_WIRE_BYTES ? read_bytes(decoder, &wire, &inner)
 						     : wrong_type(decoder, type);
 			if (code != 0) {
-				return fail_at(decoder, path, code);
+				return bt_path_fail(path, code, decoder->err);
 			}
 			code = decode_rows(decoder, message, inner, BT_FIELD_WRAPPED, out, path);
 		} else if (field == NULL) {
 			code = skip(decoder, &wire, number, type);
 			if (code != 0) {
-				return fail_at(decoder, path, code);
+				return bt_path_fail(path, code, decoder->err);
 			}
 		} else {
 			struct bt_path field_path = {
@@ -469,8 +463,9 @@ static int decode_members(struct decoder *decoder, const struct bt_message *mess
 	struct bt_str bytes, void *out, const struct bt_path *path)
 {
 	if (decoder->depth == DEPTH_MAX) {
-		return fail_at(decoder, path,
-			bt_error_set(decoder->err, BERTH_ERR_TOO_LARGE, "exceeded max depth"));
+		return bt_path_fail(path,
+			bt_error_set(decoder->err, BERTH_ERR_TOO_LARGE, "exceeded max depth"),
+			decoder->err);
 	}
 	decoder->depth++;
 	int code = decode_rows(decoder, message, bytes, 0, out, path);
