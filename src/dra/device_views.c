@@ -309,44 +309,6 @@ static void collect_devices(struct bt_device_pools *pools, struct bt_pool_view *
 	bt_free(order);
 }
 
-static enum bt_pool_state fill_view(struct bt_device_pools *pools, struct bt_pool_view *view,
-	const uint32_t *all, uint32_t count)
-{
-	collect_devices(pools, view);
-	uint32_t mark = ++pools->id_mark;
-
-	for (uint32_t j = 0; j < view->devices.count; j++) {
-		uint32_t id = view->devices.items[j].id;
-		bt_vec_pad(&pools->id_marks, id + 1, 0);
-		if (pools->id_marks.items[id] == mark) {
-			return BT_POOL_INVALID;
-		}
-		pools->id_marks.items[id] = mark;
-	}
-	if (!pools->with_partitions) {
-		return BT_POOL_COMPLETE;
-	}
-	view->counters = pool_counters_of(pools, view->pool, all, count);
-	if (view->counters->is_invalid) {
-		return BT_POOL_INVALID;
-	}
-	const struct bt_counter_consumer *consumers = view->counters->consumers.items;
-	for (uint32_t i = 0; i < view->devices.count; i++) {
-		struct bt_pool_device *device = &view->devices.items[i];
-		if ((device->flags & BT_DEVICE_COUNTERS) != 0) {
-			uint32_t at;
-
-			BT_LOWER_BOUND(at, view->counters->consumers.count, middle,
-				consumers[middle].row < device->row);
-			if (at < view->counters->consumers.count &&
-				consumers[at].row == device->row) {
-				device->consumption = at;
-			}
-		}
-	}
-	return BT_POOL_COMPLETE;
-}
-
 BT_COMPARE(compare_numbers, uint32_t, BT_ORDER(*a, *b))
 
 /** Sets the state of a new view, and its devices if the view is complete. */
@@ -358,8 +320,39 @@ static void check_view(struct bt_device_pools *pools, struct bt_pool_view *view)
 
 	view->state = completeness(pools, view, all, &count);
 	if (view->state == BT_POOL_COMPLETE) {
+		uint32_t mark = ++pools->id_mark;
+
 		qsort(all, count, sizeof(*all), compare_numbers);
-		view->state = fill_view(pools, view, all, count);
+		collect_devices(pools, view);
+		for (uint32_t i = 0; i < view->devices.count; i++) {
+			uint32_t id = view->devices.items[i].id;
+			bt_vec_pad(&pools->id_marks, id + 1, 0);
+			if (pools->id_marks.items[id] == mark) {
+				view->state = BT_POOL_INVALID;
+				break;
+			}
+			pools->id_marks.items[id] = mark;
+		}
+	}
+	if (view->state == BT_POOL_COMPLETE && pools->with_partitions) {
+		view->counters = pool_counters_of(pools, view->pool, all, count);
+		const struct bt_counter_consumer *consumers = view->counters->consumers.items;
+
+		for (uint32_t i = 0; !view->counters->is_invalid && i < view->devices.count; i++) {
+			struct bt_pool_device *device = &view->devices.items[i];
+			uint32_t at;
+
+			if ((device->flags & BT_DEVICE_COUNTERS) == 0) {
+				continue;
+			}
+			BT_LOWER_BOUND(at, view->counters->consumers.count, middle,
+				consumers[middle].row < device->row);
+			if (at < view->counters->consumers.count &&
+				consumers[at].row == device->row) {
+				device->consumption = at;
+			}
+		}
+		view->state = view->counters->is_invalid ? BT_POOL_INVALID : BT_POOL_COMPLETE;
 	}
 	if (view->state != BT_POOL_COMPLETE) {
 		view->devices.count = 0;
