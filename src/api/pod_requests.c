@@ -45,76 +45,10 @@ struct computation {
 	uint32_t status_count;
 };
 
-typedef void (*list_visitor)(void *context, const struct bt_resource_list *list);
-
 static const struct bt_resource_list *part_of(
 	const struct bt_resource_requirements *requirements, enum part part)
 {
-	switch (part) {
-	case PART_REQUESTS:
-		return &requirements->requests;
-	case PART_LIMITS:
-		return &requirements->limits;
-	}
-	return NULL;
-}
-
-static void visit_containers(
-	const bt_container_list *containers, enum part part, list_visitor visit, void *context)
-{
-	for (uint32_t i = 0; i < containers->count; i++) {
-		visit(context, part_of(&containers->items[i].resources, part));
-	}
-}
-
-static void visit_statuses(
-	const bt_container_status_list *statuses, enum part part, list_visitor visit, void *context)
-{
-	for (uint32_t i = 0; i < statuses->count; i++) {
-		const struct bt_container_status *status = &statuses->items[i];
-
-		if (status->resources != NULL) {
-			visit(context, part_of(status->resources, part));
-			visit(context, &status->allocated_resources);
-		}
-	}
-}
-
-/** Visits every resource list that may contribute a name. */
-static void visit_lists(const struct computation *computation, list_visitor visit, void *context)
-{
-	const struct bt_pod *pod = computation->pod;
-	const struct bt_request_options *options = computation->options;
-
-	if (!options->no_containers) {
-		visit_containers(&pod->spec.containers, computation->part, visit, context);
-		visit_containers(&pod->spec.init_containers, computation->part, visit, context);
-		if (options->missing != NULL &&
-			pod->spec.containers.count + (uint64_t)pod->spec.init_containers.count !=
-				0) {
-			visit(context, options->missing);
-		}
-		if (options->use_status) {
-			visit_statuses(
-				&pod->status.container_statuses, computation->part, visit, context);
-			visit_statuses(&pod->status.init_container_statuses, computation->part,
-				visit, context);
-		}
-	}
-	if (options->dra_status) {
-		for (uint32_t i = 0; i < pod->status.node_allocatable_resource_claim_statuses.count;
-			i++) {
-			visit(context,
-				&pod->status.node_allocatable_resource_claim_statuses.items[i]
-					 .resources);
-		}
-	}
-	if (!options->no_pod_level && pod->spec.resources != NULL) {
-		visit(context, part_of(pod->spec.resources, computation->part));
-	}
-	if (!options->no_overhead) {
-		visit(context, &pod->spec.overhead);
-	}
+	return part == PART_LIMITS ? &requirements->limits : &requirements->requests;
 }
 
 struct name_list {
@@ -124,10 +58,8 @@ struct name_list {
 	struct bt_arena *arena;
 };
 
-static void append_names(void *context, const struct bt_resource_list *list)
+static void append_names(struct name_list *names, const struct bt_resource_list *list)
 {
-	struct name_list *names = context;
-
 	for (uint32_t i = 0; i < list->count; i++) {
 		bt_arena_push(names->arena, names, list->items[i].name);
 	}
@@ -135,10 +67,43 @@ static void append_names(void *context, const struct bt_resource_list *list)
 
 static void make_rows(struct computation *computation)
 {
+	const struct bt_pod *pod = computation->pod;
+	const struct bt_request_options *options = computation->options;
+	enum part part = computation->part;
+	const bt_container_list *containers[] = {&pod->spec.containers, &pod->spec.init_containers};
+	const bt_container_status_list *statuses[] = {
+		&pod->status.container_statuses, &pod->status.init_container_statuses};
 	struct name_list names = {.arena = computation->arena};
 	uint32_t kept = 0;
 
-	visit_lists(computation, append_names, &names);
+	/* Collect the names of all resource lists that may contribute one. */
+	for (uint32_t l = 0; l < BT_ARRAY_LENGTH(containers) && !options->no_containers; l++) {
+		for (uint32_t i = 0; i < containers[l]->count; i++) {
+			append_names(&names, part_of(&containers[l]->items[i].resources, part));
+		}
+		if (options->missing != NULL && containers[l]->count != 0) {
+			append_names(&names, options->missing);
+		}
+		for (uint32_t i = 0; options->use_status && i < statuses[l]->count; i++) {
+			const struct bt_container_status *status = &statuses[l]->items[i];
+
+			if (status->resources != NULL) {
+				append_names(&names, part_of(status->resources, part));
+				append_names(&names, &status->allocated_resources);
+			}
+		}
+	}
+	const bt_node_allocatable_claim_status_list *claims =
+		&pod->status.node_allocatable_resource_claim_statuses;
+	for (uint32_t i = 0; options->dra_status && i < claims->count; i++) {
+		append_names(&names, &claims->items[i].resources);
+	}
+	if (!options->no_pod_level && pod->spec.resources != NULL) {
+		append_names(&names, part_of(pod->spec.resources, part));
+	}
+	if (!options->no_overhead) {
+		append_names(&names, &pod->spec.overhead);
+	}
 	if (names.count == 0) {
 		return;
 	}
