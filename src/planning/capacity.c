@@ -78,22 +78,14 @@ BT_COMPARE(compare_reasons, struct bt_capacity_reason,
 
 /** --- members whose copy finds no node --- */
 
-/**
- * Returns whether a rejection by the plugin is final: placing further pods never lifts the
- * rejection.
- */
-static bool only_grows_tighter(struct bt_str plugin)
-{
-	static const char *const names[] = {"NodeAffinity", "NodeDeclaredFeatures", "NodeName",
-		"NodePorts", "NodeResourcesFit", "NodeUnschedulable", "NodeVolumeLimits",
-		"TaintToleration", "VolumeRestrictions", "VolumeZone"};
-	return bt_str_is_one_of(plugin, names, BT_ARRAY_LENGTH(names));
-}
-
 /** Returns whether copies of other members could make the next copy fit after all. */
 static bool can_come_back(
 	const struct bt_capacity_runner *runner, const struct bt_schedule_result *result)
 {
+	/* A rejection by these plugins is final: placing further pods never lifts it. */
+	static const char *const final[] = {"NodeAffinity", "NodeDeclaredFeatures", "NodeName",
+		"NodePorts", "NodeResourcesFit", "NodeUnschedulable", "NodeVolumeLimits",
+		"TaintToleration", "VolumeRestrictions", "VolumeZone"};
 	const struct bt_diagnosis *diagnosis = &result->diagnosis;
 	if (result->outcome != BT_OUTCOME_FIT_ERROR || diagnosis->rejected_by_extender ||
 		diagnosis->nameless_plugin) {
@@ -102,7 +94,8 @@ static bool can_come_back(
 	for (uint32_t i = 0; i < runner->framework->instances.count; i++) {
 		if ((bt_plugin_set_has(&diagnosis->unschedulable_plugins, i) ||
 			    bt_plugin_set_has(&diagnosis->pending_plugins, i)) &&
-			!only_grows_tighter(bt_framework_plugin_name(runner->framework, i))) {
+			!bt_str_is_one_of(bt_framework_plugin_name(runner->framework, i), final,
+				BT_ARRAY_LENGTH(final))) {
 			return true;
 		}
 	}
@@ -267,31 +260,6 @@ static const struct bt_pod **make_group(
 	return pods;
 }
 
-static void count_group(struct bt_capacity_session *session, struct bt_capacity_runner *runner,
-	const struct bt_tried_group *tried)
-{
-	struct bt_capacity_member *member = runner->member;
-	struct bt_str placement = tried->placements[tried->closest].name;
-	for (uint32_t i = 0; i < tried->member_count; i++) {
-		uint32_t slot = bt_node_table_find(
-			&session->engine->state->nodes, tried->members[i].node_name);
-		member->on_nodes[session->node_of_slot[slot]]++;
-	}
-	member->copies++;
-	session->answer->copies++;
-	runner->is_passed_over = false;
-	uint32_t at =
-		BT_STR_INDEX(member->placements.items, member->placements.count, name, placement);
-	if (at == member->placements.count && placement.length != 0) {
-		struct bt_capacity_placement entry = {
-			.name = bt_arena_str(&session->answer->arena, placement)};
-		bt_vec_push(&member->placements, entry);
-	}
-	if (placement.length != 0) {
-		member->placements.items[at].copies++;
-	}
-}
-
 /**
  * Stops the member, with a hint such as "4 of 6 pods of the next group find a node in rack-1; the
  * others: 0/2 nodes are available: ..."
@@ -339,7 +307,27 @@ static bool place_group(struct bt_capacity_session *session, struct bt_capacity_
 		bt_scheduler_try_group(session->simulation.scheduler, &options, &tried);
 		is_placed = tried.is_kept;
 		if (is_placed) {
-			count_group(session, runner, &tried);
+			struct bt_capacity_member *member = runner->member;
+			struct bt_str placement = tried.placements[tried.closest].name;
+			for (uint32_t i = 0; i < tried.member_count; i++) {
+				uint32_t slot = bt_node_table_find(
+					&session->engine->state->nodes, tried.members[i].node_name);
+				member->on_nodes[session->node_of_slot[slot]]++;
+			}
+			member->copies++;
+			session->answer->copies++;
+			runner->is_passed_over = false;
+			uint32_t at = BT_STR_INDEX(member->placements.items,
+				member->placements.count, name, placement);
+			if (placement.length != 0) {
+				if (at == member->placements.count) {
+					struct bt_capacity_placement entry = {
+						.name = bt_arena_str(
+							&session->answer->arena, placement)};
+					bt_vec_push(&member->placements, entry);
+				}
+				member->placements.items[at].copies++;
+			}
 		} else {
 			stop_group(session, runner, &tried);
 		}
@@ -474,31 +462,6 @@ static void capacity_place_all(struct bt_capacity_session *session)
 /** --- the cluster of a session --- */
 
 /**
- * Returns an array with one entry per object of the cluster: whether to leave the object out. The
- * caller frees the array with bt_free. An object is left out if question->left_out says so, or if
- * the workload of a member has the same kind and name and replaces the object.
- */
-static bool *mark_replaced_objects(const struct bt_capacity_question *question)
-{
-	const struct bt_manifests *cluster = question->cluster;
-	bool *left_out = BT_NEW_ARRAY(bool, cluster->objects.count);
-	for (uint32_t i = 0; question->left_out != NULL && i < cluster->objects.count; i++) {
-		left_out[i] = question->left_out[i];
-	}
-	for (uint32_t i = 0; i < question->spec_count; i++) {
-		const struct bt_capacity_spec *spec = &question->specs[i];
-		uint32_t index = spec->object->kind != BT_KIND_POD
-			? bt_manifests_find(
-				  cluster, spec->object->kind, spec->namespace_, spec->name)
-			: BT_MANIFESTS_NONE;
-		if (index != BT_MANIFESTS_NONE) {
-			left_out[index] = true;
-		}
-	}
-	return left_out;
-}
-
-/**
  * Returns a copy of the pod with an unused name. The copy has no owner references, so that the
  * controller does not count it.
  */
@@ -553,7 +516,21 @@ static int make_cluster(
 	struct bt_capacity_session *session, uint32_t own_pods, struct berth_error *err)
 {
 	const struct bt_capacity_question *question = session->question;
-	bool *left_out = mark_replaced_objects(question);
+	const struct bt_manifests *cluster = question->cluster;
+	bool *left_out = BT_NEW_ARRAY(bool, cluster->objects.count);
+	for (uint32_t i = 0; question->left_out != NULL && i < cluster->objects.count; i++) {
+		left_out[i] = question->left_out[i];
+	}
+	for (uint32_t i = 0; i < question->spec_count; i++) {
+		const struct bt_capacity_spec *spec = &question->specs[i];
+		uint32_t index = spec->object->kind != BT_KIND_POD
+			? bt_manifests_find(
+				  cluster, spec->object->kind, spec->namespace_, spec->name)
+			: BT_MANIFESTS_NONE;
+		if (index != BT_MANIFESTS_NONE) {
+			left_out[index] = true;
+		}
+	}
 	bt_manifests_copy(question->cluster, left_out, &session->cluster);
 	bt_free(left_out);
 	if (question->quiet) {

@@ -115,26 +115,19 @@ static int add(struct bt_capacity_specs *specs, const struct bt_object *object,
 
 /** --- files --- */
 
-/** Returns the name of the spec: metadata.name, else generateName, else "pod". */
-static struct bt_str name_of(const struct bt_object_meta *meta)
-{
-	if (meta->name.length != 0) {
-		return meta->name;
-	}
-	struct bt_str name = meta->generate_name;
-	if (name.length != 0 && name.data[name.length - 1] == '-') {
-		name.length--;
-	}
-	return name.length != 0 ? name : BT_STR("pod");
-}
-
 static int take_spec(struct bt_capacity_specs *specs, struct bt_origin origin,
 	const struct bt_object *object, struct berth_error *err)
 {
 	const struct bt_object_meta *meta = object->meta;
-	struct bt_str name = name_of(meta);
 	struct bt_str namespace_ =
 		meta->namespace_.length != 0 ? meta->namespace_ : BT_STR("default");
+	/* The spec's name is metadata.name, else generateName, else "pod". */
+	struct bt_str name = meta->name;
+	if (name.length == 0) {
+		name = meta->generate_name;
+		name.length -= bt_str_has_suffix(name, BT_STR("-"));
+		name = name.length != 0 ? name : BT_STR("pod");
+	}
 	if (name.length > BT_MANIFESTS_NAME_BYTES_MAX ||
 		namespace_.length > BT_MANIFESTS_NAME_BYTES_MAX) {
 		return bt_error_set(err, BERTH_ERR_INVALID,
@@ -366,56 +359,46 @@ int bt_capacity_specs_like(
 
 /** --- weights --- */
 
-static int unknown_member(
-	const struct bt_capacity_specs *specs, struct bt_str name, struct berth_error *err)
-{
-	struct bt_strbuf text = {0};
-	bt_text_append(&text, "--mix: %p names no pod spec (there are: ",
-		bt_str_sub(name, 0, BT_MANIFESTS_NAME_BYTES_MAX));
-	for (uint32_t i = 0; i < specs->list.count && i < 10; i++) {
-		bt_text_append(&text, "%c%p", i == 0 ? "" : ", ", specs->list.items[i].name);
-	}
-	bt_strbuf_append_c(&text, specs->list.count > 10 ? ", ...)" : ")");
-	return bt_error_take(err, BERTH_ERR_INVALID, &text);
-}
-
-static bool is_called(const struct bt_capacity_spec *spec, struct bt_str text)
-{
-	struct bt_str name = text;
-	if (bt_str_find_char(text, '/') < 0) {
-		return bt_str_equal(spec->name, text);
-	}
-	struct bt_str namespace_ = bt_str_cut(&name, '/');
-	return bt_str_equal(spec->namespace_, namespace_) && bt_str_equal(spec->name, name);
-}
-
-static int weigh_one(struct bt_capacity_specs *specs, struct bt_str text, struct berth_error *err)
-{
-	struct bt_str amount = text;
-	struct bt_str name = bt_str_cut(&amount, '=');
-	int64_t weight;
-	bool found = false;
-	if (!bt_str_parse_int64(amount, &weight) || weight < 1 || weight > BT_CAPACITY_WEIGHT_MAX) {
-		return bt_error_set(err, BERTH_ERR_INVALID,
-			"--mix: weights are given as NAME=N with N from 1 to %d",
-			BT_CAPACITY_WEIGHT_MAX);
-	}
-	for (uint32_t i = 0; i < specs->list.count; i++) {
-		if (is_called(&specs->list.items[i], name)) {
-			specs->list.items[i].weight = weight;
-			found = true;
-		}
-	}
-	return found ? 0 : unknown_member(specs, name, err);
-}
-
 int bt_capacity_specs_weigh(
 	struct bt_capacity_specs *specs, const char *text, struct berth_error *err)
 {
 	struct bt_str rest = bt_str_from(text);
-	int result = 0;
-	while (rest.length != 0 && result == 0) {
-		result = weigh_one(specs, bt_str_cut(&rest, ','), err);
+	while (rest.length != 0) {
+		struct bt_str amount = bt_str_cut(&rest, ',');
+		struct bt_str wanted = bt_str_cut(&amount, '=');
+		struct bt_str name = wanted;
+		struct bt_str namespace_ = {0}; /* data NULL: any */
+		int64_t weight;
+		bool found = false;
+		if (!bt_str_parse_int64(amount, &weight) || weight < 1 ||
+			weight > BT_CAPACITY_WEIGHT_MAX) {
+			return bt_error_set(err, BERTH_ERR_INVALID,
+				"--mix: weights are given as NAME=N with N from 1 to %d",
+				BT_CAPACITY_WEIGHT_MAX);
+		}
+		if (bt_str_find_char(wanted, '/') >= 0) {
+			namespace_ = bt_str_cut(&name, '/');
+		}
+		for (uint32_t i = 0; i < specs->list.count; i++) {
+			struct bt_capacity_spec *spec = &specs->list.items[i];
+			if ((namespace_.data == NULL ||
+				    bt_str_equal(spec->namespace_, namespace_)) &&
+				bt_str_equal(spec->name, name)) {
+				spec->weight = weight;
+				found = true;
+			}
+		}
+		if (!found) {
+			struct bt_strbuf known = {0};
+			bt_text_append(&known, "--mix: %p names no pod spec (there are: ",
+				bt_str_sub(wanted, 0, BT_MANIFESTS_NAME_BYTES_MAX));
+			for (uint32_t i = 0; i < specs->list.count && i < 10; i++) {
+				bt_text_append(&known, "%c%p", i == 0 ? "" : ", ",
+					specs->list.items[i].name);
+			}
+			bt_strbuf_append_c(&known, specs->list.count > 10 ? ", ...)" : ")");
+			return bt_error_take(err, BERTH_ERR_INVALID, &known);
+		}
 	}
-	return result;
+	return 0;
 }

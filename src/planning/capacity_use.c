@@ -18,18 +18,6 @@ struct device_shortage {
 	uint32_t free_most;               /* largest number of free devices on one of these nodes */
 };
 
-struct measuring {
-	struct bt_capacity_session *session;
-	struct bt_arena *arena;
-	const struct bt_resource_claim **claims; /* claims to allocate */
-	uint32_t claim_count;
-	BT_VEC(struct device_shortage) shortages; /* one per request */
-	uint32_t joint_count; /* nodes with enough devices for each request alone, but not for all
-	                         together */
-};
-
-/** --- requests of a copy --- */
-
 /** Returns whether some node offers the resource itself, so that no device claim is needed. */
 static bool is_on_some_node(const struct bt_capacity_session *session, struct bt_str resource)
 {
@@ -43,87 +31,49 @@ static bool is_on_some_node(const struct bt_capacity_session *session, struct bt
 	return false;
 }
 
-/** Adds a claim for an extended resource that is backed by devices of the class. */
-static void add_extended(
-	struct measuring *measuring, const struct bt_capacity_request *asked, struct bt_str class)
+/**
+ * Returns the claims that the copy still needs devices for, in the arena; those of extended
+ * resources that are backed by a device class included.
+ */
+static const struct bt_resource_claim **collect_claims(const struct bt_capacity_session *session,
+	const struct bt_capacity_member *member, const struct bt_pod *pod, struct bt_arena *arena,
+	uint32_t *out_count)
 {
-	struct bt_arena *arena = measuring->arena;
-	struct bt_exact_device_request *exactly =
-		BT_ARENA_NEW(arena, struct bt_exact_device_request);
-	struct bt_device_request *request = BT_ARENA_NEW(arena, struct bt_device_request);
-	struct bt_resource_claim *claim = BT_ARENA_NEW(arena, struct bt_resource_claim);
-	exactly->device_class_name = class;
-	exactly->allocation_mode = BT_STR("ExactCount");
-	exactly->count = asked->amount;
-	request->name = asked->resource;
-	request->exactly = exactly;
-	claim->spec.devices.requests.items = request;
-	claim->spec.devices.requests.count = 1;
-	measuring->claims[measuring->claim_count++] = claim;
-}
-
-static void collect_claims(struct measuring *measuring, const struct bt_capacity_member *member,
-	const struct bt_pod *pod)
-{
-	const struct bt_state *state = measuring->session->engine->state;
+	const struct bt_state *state = session->engine->state;
 	uint32_t most = pod->spec.resource_claims.count + member->requests.count;
-	measuring->claims =
-		BT_ARENA_NEW_ARRAY(measuring->arena, const struct bt_resource_claim *, most);
+	const struct bt_resource_claim **claims =
+		BT_ARENA_NEW_ARRAY(arena, const struct bt_resource_claim *, most);
+	uint32_t count = 0;
 	for (uint32_t i = 0; i < pod->spec.resource_claims.count; i++) {
 		const struct bt_object *object =
 			bt_dra_claim_of(state, pod, &pod->spec.resource_claims.items[i]);
 		const struct bt_resource_claim *claim =
 			object != NULL ? bt_object_value(object, BT_KIND_RESOURCE_CLAIM) : NULL;
 		if (claim != NULL && claim->status.allocation == NULL) {
-			measuring->claims[measuring->claim_count++] = claim;
+			claims[count++] = claim;
 		}
 	}
 	for (uint32_t i = 0; i < member->requests.count; i++) {
 		const struct bt_capacity_request *asked = &member->requests.items[i];
 		const struct bt_device_class *class = bt_dra_class_of(state, asked->resource);
-		if (class != NULL && !is_on_some_node(measuring->session, asked->resource)) {
-			add_extended(measuring, asked, class->metadata.name);
+		if (class == NULL || is_on_some_node(session, asked->resource)) {
+			continue;
 		}
+		struct bt_exact_device_request *exactly =
+			BT_ARENA_NEW(arena, struct bt_exact_device_request);
+		struct bt_device_request *request = BT_ARENA_NEW(arena, struct bt_device_request);
+		struct bt_resource_claim *claim = BT_ARENA_NEW(arena, struct bt_resource_claim);
+		exactly->device_class_name = class->metadata.name;
+		exactly->allocation_mode = BT_STR("ExactCount");
+		exactly->count = asked->amount;
+		request->name = asked->resource;
+		request->exactly = exactly;
+		claim->spec.devices.requests.items = request;
+		claim->spec.devices.requests.count = 1;
+		claims[count++] = claim;
 	}
-}
-
-/** --- what nodes offer --- */
-
-static bool is_short(const struct bt_request_report *request)
-{
-	return request->needs_all ? request->in_use != 0 || request->usable == 0
-				  : request->usable < request->wanted;
-}
-
-static void measure_nodes(struct measuring *measuring)
-{
-	struct bt_capacity_session *session = measuring->session;
-	struct bt_allocator_options options = {0};
-	struct bt_allocator *allocator =
-		bt_allocator_create(session->engine->state->dra, &options, measuring->arena);
-	for (uint32_t i = 0; i < session->answer->node_count; i++) {
-		uint32_t slot = session->slots[i];
-		struct bt_node_info node;
-		struct bt_allocation_report report;
-		bt_node_info_init(&node, measuring->session->engine->state, slot);
-		bt_allocator_report(allocator, &node, measuring->claims, measuring->claim_count,
-			measuring->arena, &report);
-		measuring->joint_count += report.is_joint;
-		for (uint32_t j = 0; j < report.count; j++) {
-			if (j == measuring->shortages.count) {
-				struct device_shortage first = {.request = report.requests[j]};
-				bt_vec_push(&measuring->shortages, first);
-			}
-			struct device_shortage *shortage = &measuring->shortages.items[j];
-			uint32_t usable = report.requests[j].usable;
-			if (is_short(&report.requests[j])) {
-				shortage->node_count++;
-				shortage->free_total += usable;
-				shortage->free_most =
-					usable > shortage->free_most ? usable : shortage->free_most;
-			}
-		}
-	}
+	*out_count = count;
+	return claims;
 }
 
 /**
@@ -150,32 +100,11 @@ static void append_nodes(
 	bt_text_append(text, " on %n of %n {node|nodes}", count, session->answer->node_count);
 }
 
-static void append_free_devices(const struct bt_capacity_session *session,
-	const struct device_shortage *shortage, struct bt_strbuf *text)
-{
-	const struct bt_request_report *request = &shortage->request;
-	bt_text_append(text, "devices of class %s (request %s%c): ", request->device_class,
-		request->request, request->needs_all ? " wants all" : "");
-	if (request->needs_all) {
-		bt_strbuf_append_c(text, "some are in use, or there is none,");
-	} else if (shortage->free_most == 0) {
-		bt_strbuf_append_c(text, "none is left");
-	} else {
-		bt_text_append(text, "less than %n are left", request->wanted);
-	}
-	append_nodes(session, shortage->node_count, text);
-	if (shortage->free_most != 0 && !request->needs_all) {
-		bt_text_append(text, " ([%?%N together, ]at most %n on one)",
-			are_all_local(session->engine->state->dra), shortage->free_total,
-			shortage->free_most);
-	}
-}
-
 /**
  * Appends a part of a sentence: how many devices the nodes lack for one more copy. Appends nothing
  * if no node lacks devices.
  */
-static void capacity_append_device_shortage(struct bt_capacity_session *session,
+static void append_device_shortage(struct bt_capacity_session *session,
 	struct bt_capacity_runner *runner, struct bt_strbuf *text)
 {
 	struct bt_state *state = session->engine->state;
@@ -185,30 +114,69 @@ static void capacity_append_device_shortage(struct bt_capacity_session *session,
 		!bt_capacity_next_copy(session, (uint32_t)(runner - session->runners), &copy)) {
 		return;
 	}
-	struct measuring measuring = {.session = session, .arena = &arena};
 	(void)bt_capacity_make_claims(session, &copy, &arena);
-	collect_claims(&measuring, runner->member, &copy);
-	measure_nodes(&measuring);
+	uint32_t claim_count;
+	const struct bt_resource_claim **claims =
+		collect_claims(session, runner->member, &copy, &arena, &claim_count);
+	struct bt_allocator_options options = {0};
+	struct bt_allocator *allocator = bt_allocator_create(state->dra, &options, &arena);
+	BT_VEC(struct device_shortage) shortages = {0}; /* one per request */
+	/* Nodes with enough devices for each request alone, but not for all together. */
+	uint32_t joint_count = 0;
+	for (uint32_t i = 0; i < session->answer->node_count; i++) {
+		struct bt_node_info node;
+		struct bt_allocation_report report;
+		bt_node_info_init(&node, state, session->slots[i]);
+		bt_allocator_report(allocator, &node, claims, claim_count, &arena, &report);
+		joint_count += report.is_joint;
+		for (uint32_t k = 0; k < report.count; k++) {
+			const struct bt_request_report *request = &report.requests[k];
+			if (k == shortages.count) {
+				struct device_shortage first = {.request = *request};
+				bt_vec_push(&shortages, first);
+			}
+			struct device_shortage *shortage = &shortages.items[k];
+			if (request->needs_all ? request->in_use != 0 || request->usable == 0
+					       : request->usable < request->wanted) {
+				shortage->node_count++;
+				shortage->free_total += request->usable;
+				shortage->free_most = BT_MAX(shortage->free_most, request->usable);
+			}
+		}
+	}
 	/* The request that most nodes cannot meet; NULL: all nodes meet all requests. */
 	const struct device_shortage *worst = NULL;
-	for (uint32_t i = 0; i < measuring.shortages.count; i++) {
-		const struct device_shortage *shortage = &measuring.shortages.items[i];
+	for (uint32_t i = 0; i < shortages.count; i++) {
+		const struct device_shortage *shortage = &shortages.items[i];
 		if (shortage->node_count != 0 &&
 			(worst == NULL || shortage->node_count > worst->node_count)) {
 			worst = shortage;
 		}
 	}
-
-	if (worst != NULL && worst->node_count >= measuring.joint_count) {
-		append_free_devices(measuring.session, worst, text);
-	} else if (measuring.joint_count != 0) {
+	if (worst != NULL && worst->node_count >= joint_count) {
+		const struct bt_request_report *request = &worst->request;
+		bt_text_append(text, "devices of class %s (request %s%c): ", request->device_class,
+			request->request, request->needs_all ? " wants all" : "");
+		if (request->needs_all) {
+			bt_strbuf_append_c(text, "some are in use, or there is none,");
+		} else if (worst->free_most == 0) {
+			bt_strbuf_append_c(text, "none is left");
+		} else {
+			bt_text_append(text, "less than %n are left", request->wanted);
+		}
+		append_nodes(session, worst->node_count, text);
+		if (worst->free_most != 0 && !request->needs_all) {
+			bt_text_append(text, " ([%?%N together, ]at most %n on one)",
+				are_all_local(state->dra), worst->free_total, worst->free_most);
+		}
+	} else if (joint_count != 0) {
 		bt_strbuf_append_c(text,
 			"devices: there are enough for each request alone, but not for all of them "
 			"together,");
-		append_nodes(measuring.session, measuring.joint_count, text);
+		append_nodes(session, joint_count, text);
 	}
 	bt_claim_maker_unmake(session->simulation.claims, &copy);
-	bt_vec_finish(&measuring.shortages);
+	bt_vec_finish(&shortages);
 	bt_arena_finish(&arena);
 }
 
@@ -265,16 +233,6 @@ static int64_t add_clamped(int64_t a, int64_t b)
 	return sum;
 }
 
-/** Returns the free amount of a node; 0 if more is requested than allocatable. */
-static int64_t free_of(struct bt_node_amounts amounts)
-{
-	int64_t rest;
-	if (BT_SUB_OVERFLOW(amounts.allocatable, amounts.requested, &rest) || rest < 0) {
-		return 0;
-	}
-	return rest;
-}
-
 /** --- the tightest resource --- */
 
 struct shortage {
@@ -292,7 +250,12 @@ static struct shortage measure_shortage(
 	struct bt_amount_columns columns =
 		bt_node_table_columns(&session->engine->state->nodes, request->resource);
 	for (uint32_t i = 0; i < session->answer->node_count; i++) {
-		int64_t rest = free_of(bt_amounts_at(columns, session->slots[i]));
+		struct bt_node_amounts amounts = bt_amounts_at(columns, session->slots[i]);
+		int64_t rest;
+		if (BT_SUB_OVERFLOW(amounts.allocatable, amounts.requested, &rest)) {
+			rest = 0;
+		}
+		rest = BT_MAX(rest, 0); /* more may be requested than is allocatable */
 		if (rest < request->amount) {
 			shortage.node_count++;
 			shortage.free_total = add_clamped(shortage.free_total, rest);
@@ -396,7 +359,7 @@ static void set_hint(struct bt_capacity_session *session, struct bt_capacity_run
 		}
 	} else if (is_devices) {
 		struct bt_strbuf devices = {0};
-		capacity_append_device_shortage(session, runner, &devices);
+		append_device_shortage(session, runner, &devices);
 		bt_text_append(&text, "%c%s", text.length != 0 && devices.length != 0 ? "; " : "",
 			bt_strbuf_str(&devices));
 		bt_strbuf_finish(&devices);
