@@ -159,42 +159,41 @@ static int parse_scale(struct bt_whatif_change *change, struct bt_str rest, stru
 	return parse_count(rest, 0, BT_WHATIF_REPLICAS_MAX, &change->count, err);
 }
 
-static int parse(struct bt_whatif_change *change, struct bt_str text, struct berth_error *err)
+int bt_whatif_change_parse(enum bt_whatif_kind kind, const char *text,
+	struct bt_whatif_change *out_change, struct berth_error *err)
 {
-	int result;
-	struct bt_str rest = text;
-	if (text.length > 4 * BT_MANIFESTS_NAME_BYTES_MAX) {
+	struct bt_whatif_change change = {.kind = kind, .text = text};
+	struct bt_str rest = bt_str_from(text);
+	int result = 0;
+	if (rest.length > 4 * BT_MANIFESTS_NAME_BYTES_MAX) {
 		return bt_error_set(err, BERTH_ERR_INVALID, "the value is too long");
 	}
-	switch (change->kind) {
+	switch (kind) {
 	case BT_WHATIF_ADD:
-		return parse_add(change, rest, err);
+		result = parse_add(&change, rest, err);
+		break;
 	case BT_WHATIF_SCALE:
-		return parse_scale(change, rest, err);
+		result = parse_scale(&change, rest, err);
+		break;
 	case BT_WHATIF_TAINT:
-		result = bt_node_reference_cut(&rest, '=', &change->target, err);
-		return result < 0 ? result : parse_taint(change, rest, err);
 	case BT_WHATIF_LABEL:
-		result = bt_node_reference_cut(&rest, '=', &change->target, err);
-		return result < 0 ? result : parse_label(change, rest, err);
+		result = bt_node_reference_cut(&rest, '=', &change.target, err);
+		if (result == 0) {
+			result = kind == BT_WHATIF_TAINT ? parse_taint(&change, rest, err)
+							 : parse_label(&change, rest, err);
+		}
+		break;
 	case BT_WHATIF_WITH:
-		change->target = text;
-		return 0;
+		change.target = rest;
+		break;
 	case BT_WHATIF_DRAIN:
 	case BT_WHATIF_REMOVE:
 	case BT_WHATIF_CORDON:
 	case BT_WHATIF_UNCORDON:
 	case BT_WHATIF__COUNT:
+		result = bt_node_reference_cut(&rest, 0, &change.target, err);
 		break;
 	}
-	return bt_node_reference_cut(&rest, 0, &change->target, err);
-}
-
-int bt_whatif_change_parse(enum bt_whatif_kind kind, const char *text,
-	struct bt_whatif_change *out_change, struct berth_error *err)
-{
-	struct bt_whatif_change change = {.kind = kind, .text = text};
-	int result = parse(&change, bt_str_from(text), err);
 	if (result == 0) {
 		*out_change = change;
 	}

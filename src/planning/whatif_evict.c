@@ -152,60 +152,13 @@ static void take_object(
 	}
 }
 
-/**
- * Links the pods of each namespace that has budgets into a list. The first budget of the namespace
- * has the head of the list.
- */
-static void list_pods(struct bt_whatif *whatif)
-{
-	bt_free(whatif->pod_next);
-	whatif->pod_next = BT_NEW_ARRAY(uint32_t, whatif->work.objects.count);
-	for (uint32_t i = 0; i < whatif->budgets.count; i++) {
-		whatif->budgets.items[i].first_pod = BT_MANIFESTS_NONE;
-	}
-	for (uint32_t i = 0; i < whatif->work.objects.count; i++) {
-		const struct bt_manifests_object *object = &whatif->work.objects.items[i];
-		uint32_t budget = object->kind == BT_KIND_POD
-			? first_budget(whatif, object->namespace_)
-			: UINT32_MAX;
-		if (budget != UINT32_MAX) {
-			whatif->pod_next[i] = whatif->budgets.items[budget].first_pod;
-			whatif->budgets.items[budget].first_pod = i;
-		}
-	}
-}
-
 /** --- evictions --- */
-
-static int count_eviction(struct bt_whatif *whatif, struct bt_whatif_budget *budget,
-	const struct bt_pod *pod, struct berth_error *err)
-{
-	const struct bt_pod_disruption_budget *value = budget->object->value;
-	int result = budget->is_read ? 0 : read_status(whatif, budget, err);
-	if (result < 0) {
-		return result;
-	}
-	budget->is_read = true;
-	budget->evictions++;
-	/*
-	 * Evicting a pod that is not ready uses up no disruption if enough pods are healthy, or
-	 * if the budget's unhealthyPodEvictionPolicy is AlwaysAllow.
-	 */
-	bool is_free = !is_healthy(pod) &&
-		(budget->is_met ||
-			bt_str_equal_c(value->spec.unhealthy_pod_eviction_policy, "AlwaysAllow"));
-	budget->taken += !is_free;
-	budget->held +=
-		!is_free && budget->taken > (budget->allowed > 0 ? (uint32_t)budget->allowed : 0);
-	return 0;
-}
 
 /**
  * Counts the eviction of the pod at index in the budgets that cover the pod. Fails if too many
  * pairs of pod and budget were examined.
  */
-static int whatif_count_in_budgets(
-	struct bt_whatif *whatif, uint32_t index, struct berth_error *err)
+static int count_in_budgets(struct bt_whatif *whatif, uint32_t index, struct berth_error *err)
 {
 	const struct bt_manifests_object *object = &whatif->work.objects.items[index];
 	const struct bt_pod *pod = object->object->value;
@@ -217,22 +170,39 @@ static int whatif_count_in_budgets(
 		: UINT32_MAX;
 	while (next != UINT32_MAX) {
 		struct bt_whatif_budget *budget = &whatif->budgets.items[next];
+		const struct bt_pod_disruption_budget *value = budget->object->value;
 		next = budget->next;
 		int result = count_check(whatif, err);
-		if (result == 0 && bt_selector_matches(budget->selector, &pod->metadata.labels)) {
-			result = count_eviction(whatif, budget, pod, err);
-			budget->shared += first != NULL;
-			if (first == NULL) {
-				first = budget;
-				whatif->marks.items[index].budget =
-					1 + (uint32_t)(budget - whatif->budgets.items);
-			} else if (!whatif->marks.items[index].is_shared) {
-				whatif->marks.items[index].is_shared = true;
-				first->shared++;
-			}
+		if (result == 0 && !bt_selector_matches(budget->selector, &pod->metadata.labels)) {
+			continue;
+		}
+		if (result == 0 && !budget->is_read) {
+			result = read_status(whatif, budget, err);
 		}
 		if (result < 0) {
 			return result;
+		}
+		budget->is_read = true;
+		budget->evictions++;
+		/*
+		 * Evicting a pod that is not ready uses up no disruption if enough pods are
+		 * healthy, or if the budget's unhealthyPodEvictionPolicy is AlwaysAllow.
+		 */
+		bool is_free = !is_healthy(pod) &&
+			(budget->is_met ||
+				bt_str_equal_c(
+					value->spec.unhealthy_pod_eviction_policy, "AlwaysAllow"));
+		budget->taken += !is_free;
+		budget->held += !is_free &&
+			budget->taken > (budget->allowed > 0 ? (uint32_t)budget->allowed : 0);
+		budget->shared += first != NULL;
+		if (first == NULL) {
+			first = budget;
+			whatif->marks.items[index].budget =
+				1 + (uint32_t)(budget - whatif->budgets.items);
+		} else if (!whatif->marks.items[index].is_shared) {
+			whatif->marks.items[index].is_shared = true;
+			first->shared++;
 		}
 	}
 	return 0;
@@ -318,7 +288,25 @@ int bt_whatif_drain_pods(struct bt_whatif *whatif, const bool *selected, struct 
 				whatif, &whatif->budgets.items[mark->budget - 1], object->object);
 		}
 	}
-	list_pods(whatif);
+	/*
+	 * Links the pods of each namespace that has budgets into a list. The first budget of the
+	 * namespace has the head of the list.
+	 */
+	bt_free(whatif->pod_next);
+	whatif->pod_next = BT_NEW_ARRAY(uint32_t, whatif->work.objects.count);
+	for (uint32_t i = 0; i < whatif->budgets.count; i++) {
+		whatif->budgets.items[i].first_pod = BT_MANIFESTS_NONE;
+	}
+	for (uint32_t i = 0; i < whatif->work.objects.count; i++) {
+		const struct bt_manifests_object *object = &whatif->work.objects.items[i];
+		uint32_t budget = object->kind == BT_KIND_POD
+			? first_budget(whatif, object->namespace_)
+			: UINT32_MAX;
+		if (budget != UINT32_MAX) {
+			whatif->pod_next[i] = whatif->budgets.items[budget].first_pod;
+			whatif->budgets.items[budget].first_pod = i;
+		}
+	}
 	for (uint32_t i = 0; i < whatif->work.objects.count && result == 0; i++) {
 		const struct bt_pod *pod = bt_whatif_running_pod(whatif, i);
 		if (pod == NULL || selected_node(whatif, pod, selected) == BT_MANIFESTS_NONE) {
@@ -326,7 +314,7 @@ int bt_whatif_drain_pods(struct bt_whatif *whatif, const bool *selected, struct 
 		}
 		enum bt_pod_keeper keeper = bt_pod_keeper_of(pod);
 		if (keeper != BT_KEEPER_DAEMON_SET && keeper != BT_KEEPER_NODE) {
-			result = whatif_count_in_budgets(whatif, i, err);
+			result = count_in_budgets(whatif, i, err);
 			evict(whatif, i, BT_DEPARTURE_DRAINED);
 		}
 	}

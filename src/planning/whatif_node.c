@@ -24,19 +24,6 @@ struct copied {
 	BT_VEC(uint32_t) daemon_pods;
 };
 
-/** Returns a name that no ResourceSlice has. */
-static struct bt_str free_name(
-	struct bt_whatif *whatif, struct bt_str slice_name, struct bt_str node_name)
-{
-	struct bt_str name = bt_arena_printf(
-		&whatif->arena, "%.*s-%.*s", BT_STR_ARG(slice_name), BT_STR_ARG(node_name));
-	while (bt_manifests_find(&whatif->work, BT_KIND_RESOURCE_SLICE, BT_STR(""), name) !=
-		BT_MANIFESTS_NONE) {
-		name = bt_arena_printf(&whatif->arena, "%.*s-", BT_STR_ARG(name));
-	}
-	return name;
-}
-
 /** Adds copies of the slices for a new node, in pools of the new node. */
 static int add_slices(struct bt_whatif *whatif, const struct bt_whatif_change *change,
 	const struct copied *copied, struct bt_str node_name, struct berth_error *err)
@@ -45,10 +32,14 @@ static int add_slices(struct bt_whatif *whatif, const struct bt_whatif_change *c
 	for (uint32_t i = 0; i < copied->slices.count && result == 0; i++) {
 		const struct bt_resource_slice *model = slice_at(whatif, copied->slices.items[i]);
 		struct bt_resource_slice slice = *model;
-		slice.metadata = (struct bt_object_meta){
-			.name = free_name(whatif, model->metadata.name, node_name),
-			.labels = model->metadata.labels,
-		};
+		struct bt_str name = bt_arena_printf(&whatif->arena, "%.*s-%.*s",
+			BT_STR_ARG(model->metadata.name), BT_STR_ARG(node_name));
+		while (bt_manifests_find(&whatif->work, BT_KIND_RESOURCE_SLICE, BT_STR(""), name) !=
+			BT_MANIFESTS_NONE) {
+			name = bt_arena_printf(&whatif->arena, "%.*s-", BT_STR_ARG(name));
+		}
+		slice.metadata =
+			(struct bt_object_meta){.name = name, .labels = model->metadata.labels};
 		slice.spec.node_name = node_name;
 		/*
 		 * Drivers name a node's pool after the node; any other name is made unique with the
@@ -206,18 +197,28 @@ static uint32_t edit_nodes(
 	return changed;
 }
 
-static int edit_selected(struct bt_whatif *whatif, const struct bt_whatif_change *change,
-	const bool *selected, struct berth_error *err)
+int bt_whatif_change_nodes(
+	struct bt_whatif *whatif, const struct bt_whatif_change *change, struct berth_error *err)
 {
-	int result = 0;
+	uint32_t count = whatif->work.objects.count;
+	bool *selected = BT_NEW_ARRAY(bool, count);
 	/* The selected nodes before the change, to find new taints; owned references. */
-	struct bt_object **old_nodes = BT_NEW_ARRAY(struct bt_object *, whatif->work.objects.count);
-	for (uint32_t i = 0; i < whatif->work.objects.count; i++) {
+	struct bt_object **old_nodes = BT_NEW_ARRAY(struct bt_object *, count);
+	int result = select_nodes(whatif, change, selected, err);
+	for (uint32_t i = 0; i < count; i++) {
 		old_nodes[i] =
 			selected[i] ? bt_object_share(whatif->work.objects.items[i].object) : NULL;
 	}
-
-	if (edit_nodes(whatif, change, selected) == 0) {
+	if (result < 0) {
+		/* Nothing is changed. */
+	} else if (change->kind == BT_WHATIF_REMOVE) {
+		for (uint32_t i = 0; i < count; i++) {
+			if (selected[i]) {
+				whatif->marks.items[i].is_deleted = true;
+			}
+		}
+		bt_whatif_remove_pods(whatif, selected);
+	} else if (edit_nodes(whatif, change, selected) == 0) {
 		bt_manifests_warn(&whatif->work,
 			"--%c %p changes nothing: the nodes are in this state already",
 			bt_whatif_kind_name(change->kind), bt_str_from(change->text));
@@ -228,29 +229,10 @@ static int edit_selected(struct bt_whatif *whatif, const struct bt_whatif_change
 	} else if (change->kind == BT_WHATIF_LABEL) {
 		bt_whatif_evict_unselected(whatif, selected);
 	}
-	uint32_t count = whatif->work.objects.count;
 	for (uint32_t i = 0; i < count; i++) {
 		bt_object_release(old_nodes[i]);
 	}
 	bt_free(old_nodes);
-	return result;
-}
-
-int bt_whatif_change_nodes(
-	struct bt_whatif *whatif, const struct bt_whatif_change *change, struct berth_error *err)
-{
-	bool *selected = BT_NEW_ARRAY(bool, whatif->work.objects.count);
-	int result = select_nodes(whatif, change, selected, err);
-	if (result == 0 && change->kind == BT_WHATIF_REMOVE) {
-		for (uint32_t i = 0; i < whatif->work.objects.count; i++) {
-			if (selected[i]) {
-				whatif->marks.items[i].is_deleted = true;
-			}
-		}
-		bt_whatif_remove_pods(whatif, selected);
-	} else if (result == 0) {
-		result = edit_selected(whatif, change, selected, err);
-	}
 	bt_free(selected);
 	return result;
 }
@@ -309,30 +291,6 @@ static int add_csi_node(struct bt_whatif *whatif, const struct bt_whatif_change 
 	return bt_whatif_put(whatif, change, BT_KIND_CSI_NODE, &copy, err);
 }
 
-static void collect_copied(const struct bt_whatif *whatif, struct bt_str model, struct copied *out)
-{
-	for (uint32_t i = 0; i < whatif->work.objects.count; i++) {
-		const struct bt_manifests_object *object = &whatif->work.objects.items[i];
-		const struct bt_resource_slice *slice = slice_at(whatif, i);
-		if (slice != NULL && bt_str_equal(slice->spec.node_name, model)) {
-			bt_vec_push(&out->slices, i);
-		}
-		if (object->kind != BT_KIND_POD ||
-			whatif->marks.items[i].departure == BT_DEPARTURE_TAINTED) {
-			continue;
-		}
-		const struct bt_pod *pod = bt_object_value(object->object, BT_KIND_POD);
-		if (bt_pod_is_terminal(pod) || bt_pod_is_terminating(pod) ||
-			!bt_str_equal(pod->spec.node_name, model) ||
-			bt_pod_keeper_of(pod) != BT_KEEPER_DAEMON_SET ||
-			bt_whatif_find(whatif, BT_KIND_DAEMON_SET, object->namespace_,
-				bt_object_controller(&pod->metadata)->name) != BT_MANIFESTS_NONE) {
-			continue;
-		}
-		bt_vec_push(&out->daemon_pods, i);
-	}
-}
-
 static int add_daemon_pods(struct bt_whatif *whatif, const struct bt_whatif_change *change,
 	const struct copied *copied, struct bt_str node_name, struct berth_error *err)
 {
@@ -370,7 +328,26 @@ int bt_whatif_add_nodes(
 	struct copied copied = {0};
 	int64_t number = 1;
 	int result = 0;
-	collect_copied(whatif, change->target, &copied);
+	for (uint32_t i = 0; i < whatif->work.objects.count; i++) {
+		const struct bt_manifests_object *object = &whatif->work.objects.items[i];
+		const struct bt_resource_slice *slice = slice_at(whatif, i);
+		if (slice != NULL && bt_str_equal(slice->spec.node_name, change->target)) {
+			bt_vec_push(&copied.slices, i);
+		}
+		if (object->kind != BT_KIND_POD ||
+			whatif->marks.items[i].departure == BT_DEPARTURE_TAINTED) {
+			continue;
+		}
+		const struct bt_pod *pod = bt_object_value(object->object, BT_KIND_POD);
+		if (bt_pod_is_terminal(pod) || bt_pod_is_terminating(pod) ||
+			!bt_str_equal(pod->spec.node_name, change->target) ||
+			bt_pod_keeper_of(pod) != BT_KEEPER_DAEMON_SET ||
+			bt_whatif_find(whatif, BT_KIND_DAEMON_SET, object->namespace_,
+				bt_object_controller(&pod->metadata)->name) != BT_MANIFESTS_NONE) {
+			continue;
+		}
+		bt_vec_push(&copied.daemon_pods, i);
+	}
 	for (int64_t i = 0; i < change->count && result == 0; i++) {
 		struct bt_str name;
 		do {

@@ -373,19 +373,6 @@ static bool is_placed(const struct bt_whatif_pod *pod)
 	return pod != NULL && !pod->preempted && pod->node_name.length != 0;
 }
 
-/** Returns why the after side no longer makes a pod that the before side made for a workload. */
-static const char *expanded_reason(
-	const struct bt_whatif_report *report, const struct bt_whatif_pod *before)
-{
-	if (before->place.length == 0) {
-		return bt_departure_name(BT_DEPARTURE_SCALED_DOWN);
-	}
-	bool removed = bt_whatif_find(report->whatif, BT_KIND_NODE, BT_STR(""), before->place) ==
-		BT_MANIFESTS_NONE;
-	return removed ? bt_departure_name(BT_DEPARTURE_NODE_REMOVED)
-		       : "its DaemonSet does not select the node any more";
-}
-
 static int compare_differences(const void *left, const void *right)
 {
 	const struct bt_whatif_difference *a = left;
@@ -437,8 +424,16 @@ void bt_whatif_compare(struct bt_whatif_report *report)
 		const struct bt_whatif_mark *mark = mark_of(report, before);
 		const char *reason = departure_of(report, before);
 		bool is_lost = mark != NULL && mark->lost;
-		add_change(report, is_lost ? BT_EFFECT_LOST : BT_EFFECT_GONE, before, NULL,
-			is_lost || reason[0] != 0 ? reason : expanded_reason(report, before));
+		if (!is_lost && reason[0] == 0) {
+			/* The pod was made for a workload, which makes it no more. */
+			reason = before->place.length == 0
+				? bt_departure_name(BT_DEPARTURE_SCALED_DOWN)
+				: bt_whatif_find(report->whatif, BT_KIND_NODE, BT_STR(""),
+					  before->place) == BT_MANIFESTS_NONE
+				? bt_departure_name(BT_DEPARTURE_NODE_REMOVED)
+				: "its DaemonSet does not select the node any more";
+		}
+		add_change(report, is_lost ? BT_EFFECT_LOST : BT_EFFECT_GONE, before, NULL, reason);
 	}
 	if (report->pods.count > 1) {
 		qsort(report->pods.items, report->pods.count, sizeof(report->pods.items[0]),

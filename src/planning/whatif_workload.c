@@ -24,26 +24,6 @@ static uint32_t index_of(const struct bt_whatif *whatif, const struct bt_deletio
 	return (uint32_t)(object - whatif->work.objects.items);
 }
 
-static enum bt_deletion_phase phase_of(const struct bt_pod *pod)
-{
-	if (bt_str_equal_c(pod->status.phase, "Pending")) {
-		return BT_DELETION_PENDING;
-	}
-	return bt_str_equal_c(pod->status.phase, "Unknown") ? BT_DELETION_UNKNOWN
-							    : BT_DELETION_OTHER;
-}
-
-static int64_t deletion_cost_of(const struct bt_pod *pod)
-{
-	const struct bt_str *text = bt_str_map_find(
-		&pod->metadata.annotations, BT_STR("controller.kubernetes.io/pod-deletion-cost"));
-	int64_t cost;
-	return text != NULL && bt_str_parse_int64(*text, &cost) && cost >= INT32_MIN &&
-			cost <= INT32_MAX
-		? cost
-		: 0;
-}
-
 static void add_pod(struct bt_whatif *whatif, uint32_t index, struct workload_pods *pods)
 {
 	const struct bt_manifests_object *object = &whatif->work.objects.items[index];
@@ -54,12 +34,19 @@ static void add_pod(struct bt_whatif *whatif, uint32_t index, struct workload_po
 	if (!bt_pod_is_active(pod)) {
 		return;
 	}
+	const struct bt_str *text = bt_str_map_find(
+		&pod->metadata.annotations, BT_STR("controller.kubernetes.io/pod-deletion-cost"));
+	int64_t cost;
+	bool has_cost = text != NULL && bt_str_parse_int64(*text, &cost) && cost >= INT32_MIN &&
+		cost <= INT32_MAX;
 	struct bt_deletion_candidate entry = {
 		.pod = object,
 		.uid = object->uid,
 		.node_name = pod->spec.node_name,
-		.phase = phase_of(pod),
-		.deletion_cost = deletion_cost_of(pod),
+		.phase = bt_str_equal_c(pod->status.phase, "Pending")  ? BT_DELETION_PENDING
+			: bt_str_equal_c(pod->status.phase, "Unknown") ? BT_DELETION_UNKNOWN
+								       : BT_DELETION_OTHER,
+		.deletion_cost = has_cost ? cost : 0,
 		/* a pod without a creation time counts as new */
 		.created_seconds = pod->metadata.creation_timestamp.set
 			? pod->metadata.creation_timestamp.seconds
@@ -299,22 +286,6 @@ static bool same_template(struct bt_whatif *whatif, const struct bt_object *old_
 }
 
 /**
- * If the new object does not set spec.replicas, keeps the old value, which an autoscaler may have
- * set.
- */
-static void keep_replicas(
-	struct bt_whatif *whatif, uint32_t index, const struct bt_object *old_object)
-{
-	const struct bt_object *new_object = whatif->work.objects.items[index].object;
-	const struct bt_opt_i32 *wanted = bt_workload_replicas(new_object);
-	const struct bt_opt_i32 *had = bt_workload_replicas(old_object);
-	if (wanted != NULL && !wanted->present && had->present) {
-		bt_manifests_exchange(
-			&whatif->work, index, copy_with_replicas(new_object, had->value));
-	}
-}
-
-/**
  * Keeps what kubectl apply would keep of the old object although a manifest lacks it: the node of a
  * running pod, the volume of a claim, and the status.
  */
@@ -365,7 +336,16 @@ static void take_replaced(
 	if (was_gone) {
 		return;
 	}
-	keep_replicas(whatif, index, old_object);
+	/*
+	 * If the new object does not set spec.replicas, keeps the old value, which an autoscaler
+	 * may have set.
+	 */
+	const struct bt_opt_i32 *wanted = bt_workload_replicas(new_object);
+	const struct bt_opt_i32 *had = bt_workload_replicas(old_object);
+	if (wanted != NULL && !wanted->present && had->present) {
+		bt_manifests_exchange(
+			&whatif->work, index, copy_with_replicas(new_object, had->value));
+	}
 	keep_rest(whatif, index, old_object);
 	new_object = whatif->work.objects.items[index].object;
 	if (rolls_out(new_object) && !same_template(whatif, old_object, new_object)) {
