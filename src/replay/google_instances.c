@@ -157,16 +157,6 @@ static struct bt_str pod_name(struct bt_google *google, const struct bt_google_i
 		(long long)instance->index);
 }
 
-/** Returns the tier of a priority, by the ranges in the trace's documentation. */
-static struct bt_str tier_of_priority(int64_t priority)
-{
-	return priority >= 360    ? BT_STR("monitoring")
-		: priority >= 120 ? BT_STR("production")
-		: priority >= 116 ? BT_STR("mid")
-		: priority >= 100 ? BT_STR("best-effort-batch")
-				  : BT_STR("free");
-}
-
 /** Writes the pod's JSON, with its node, to google->text. */
 static void write_pod(struct bt_google *google, const struct bt_google_instance *instance)
 {
@@ -175,9 +165,15 @@ static void write_pod(struct bt_google *google, const struct bt_google_instance 
 	const char *apart_keys[2];
 	struct bt_str owner =
 		bt_arena_printf(&google->arena, "%lld", (long long)instance->collection);
+	/* The ranges are those of the trace's documentation. */
+	struct bt_str tier = instance->priority >= 360 ? BT_STR("monitoring")
+		: instance->priority >= 120            ? BT_STR("production")
+		: instance->priority >= 116            ? BT_STR("mid")
+		: instance->priority >= 100            ? BT_STR("best-effort-batch")
+						       : BT_STR("free");
 	const struct bt_str_pair labels[] = {
 		{BT_STR(BT_GOOGLE_LABEL "collection"), owner},
-		{BT_STR(BT_GOOGLE_LABEL "tier"), tier_of_priority(instance->priority)},
+		{BT_STR(BT_GOOGLE_LABEL "tier"), tier},
 		{BT_STR(BT_GOOGLE_LABEL "type"),
 			instance->is_alloc ? BT_STR("alloc") : BT_STR("task")},
 	};
@@ -244,17 +240,6 @@ static int make_wait(
 	instance->state = BT_GOOGLE_WAITING;
 	write_pod(google, instance);
 	return append_line(google, instance, BT_RECORDING_ADD, err);
-}
-
-static void remove_instance(struct bt_google *google, uint32_t id)
-{
-	struct bt_google_instance *instance = &google->instances.items[id];
-	(void)bt_map_remove(&google->instances_by_id,
-		hash_instance(instance->collection, instance->index), id); /* the map has it */
-	bt_free(instance->constraints);
-	*instance = (struct bt_google_instance){.state = BT_GOOGLE_GONE};
-	/* The list of held instances may still have this id; readers check the state. */
-	bt_vec_push(&google->free_instances, id);
 }
 
 int bt_google_release_held(struct bt_google *google, struct berth_error *err)
@@ -345,21 +330,6 @@ static const char *read_row(const struct bt_str *values, struct row *out_row)
 		: NULL;
 }
 
-static void submit(struct bt_google *google, const struct row *row)
-{
-	struct bt_google_instance instance = row->instance;
-	uint32_t id;
-	instance.state = BT_GOOGLE_HELD;
-	instance.machine = 0;
-	if (row->constraints.length != 0) {
-		instance.constraints = bt_strndup(row->constraints.data, row->constraints.length);
-	}
-	bt_vec_store(&google->instances, &google->free_instances, instance, id);
-	bt_map_insert(
-		&google->instances_by_id, hash_instance(instance.collection, instance.index), id);
-	bt_vec_push(&google->held, id);
-}
-
 static int schedule(struct bt_google *google, struct bt_google_instance *instance,
 	const struct row *row, const char **out_flaw, struct berth_error *err)
 {
@@ -392,12 +362,15 @@ static int schedule(struct bt_google *google, struct bt_google_instance *instanc
 				    bt_google_machine_name(google, id).data, "\"}}", err);
 }
 
-/** Appends the pod's last lines. */
-static int append_end(struct bt_google *google, const struct bt_google_instance *instance,
-	enum event event, struct berth_error *err)
+static int end(struct bt_google *google, uint32_t id, enum event event, struct berth_error *err)
 {
+	struct bt_google_instance *instance = &google->instances.items[id];
 	int result = 0;
-	if (event == EVICT) {
+	if (instance->state == BT_GOOGLE_HELD && google->has_begun) {
+		result = make_wait(google, instance, err);
+	}
+	bool has_pod = instance->state == BT_GOOGLE_WAITING || instance->state == BT_GOOGLE_RUNNING;
+	if (result == 0 && has_pod && event == EVICT) {
 		const struct bt_google_machine *machine =
 			bt_google_find_machine(google, instance->machine);
 		/* A pod whose machine was removed is not a victim of preemption. */
@@ -407,25 +380,19 @@ static int append_end(struct bt_google *google, const struct bt_google_instance 
 			machine != NULL && machine->is_there ? "PreemptionByScheduler"
 							     : "DeletionByPodGC",
 			"\"}]}}", err);
-	} else if (event == FAIL || event == FINISH) {
+	} else if (result == 0 && has_pod && (event == FAIL || event == FINISH)) {
 		result = append_patch(google, instance, "{\"status\":{\"phase\":\"",
 			event == FAIL ? "Failed" : "Succeeded", "\"}}", err);
 	}
-	return result < 0 ? result : append_line(google, instance, BT_RECORDING_DELETE, err);
-}
-
-static int end(struct bt_google *google, uint32_t id, enum event event, struct berth_error *err)
-{
-	struct bt_google_instance *instance = &google->instances.items[id];
-	int result = 0;
-	if (instance->state == BT_GOOGLE_HELD && google->has_begun) {
-		result = make_wait(google, instance, err);
+	if (result == 0 && has_pod) {
+		result = append_line(google, instance, BT_RECORDING_DELETE, err);
 	}
-	if (result == 0 &&
-		(instance->state == BT_GOOGLE_WAITING || instance->state == BT_GOOGLE_RUNNING)) {
-		result = append_end(google, instance, event, err);
-	}
-	remove_instance(google, id);
+	(void)bt_map_remove(&google->instances_by_id,
+		hash_instance(instance->collection, instance->index), id); /* the map has it */
+	bt_free(instance->constraints);
+	*instance = (struct bt_google_instance){.state = BT_GOOGLE_GONE};
+	/* The list of held instances may still have this id; readers check the state. */
+	bt_vec_push(&google->free_instances, id);
 	return result;
 }
 
@@ -446,31 +413,6 @@ static int update(struct bt_google *google, struct bt_google_instance *instance,
 	return append_line(google, instance, BT_RECORDING_CHANGE, err);
 }
 
-static int queue_instance(struct bt_google *google, struct bt_google_instance *instance,
-	const char **out_flaw, struct berth_error *err)
-{
-	if (instance->state == BT_GOOGLE_RUNNING || instance->machine != 0) {
-		*out_flaw = "QUEUE of an instance that runs";
-		return 0;
-	}
-	bool has_pod = instance->state == BT_GOOGLE_WAITING;
-	instance->state = BT_GOOGLE_QUEUED;
-	return has_pod ? append_line(google, instance, BT_RECORDING_DELETE, err) : 0;
-}
-
-static int enable(struct bt_google *google, uint32_t id, struct berth_error *err)
-{
-	struct bt_google_instance *instance = &google->instances.items[id];
-	if (instance->state != BT_GOOGLE_QUEUED) {
-		return 0;
-	}
-	if (!google->has_begun) {
-		instance->state = BT_GOOGLE_HELD; /* it is still in the list of held instances */
-		return 0;
-	}
-	return make_wait(google, instance, err);
-}
-
 int bt_google_take_instance(struct bt_google *google, const struct bt_str *values,
 	const char **out_flaw, const char **out_loss, struct berth_error *err)
 {
@@ -488,7 +430,16 @@ int bt_google_take_instance(struct bt_google *google, const struct bt_str *value
 			return 0;
 		}
 		*out_loss = read_constraints(google, row.constraints, expressions, &count);
-		submit(google, &row);
+		row.instance.state = BT_GOOGLE_HELD;
+		row.instance.machine = 0;
+		if (row.constraints.length != 0) {
+			row.instance.constraints =
+				bt_strndup(row.constraints.data, row.constraints.length);
+		}
+		bt_vec_store(&google->instances, &google->free_instances, row.instance, id);
+		bt_map_insert(&google->instances_by_id,
+			hash_instance(row.instance.collection, row.instance.index), id);
+		bt_vec_push(&google->held, id);
 		return 0;
 	}
 	if (id == BT_MAP_NONE) {
@@ -497,10 +448,25 @@ int bt_google_take_instance(struct bt_google *google, const struct bt_str *value
 	}
 	struct bt_google_instance *instance = &google->instances.items[id];
 	switch (row.event) {
-	case QUEUE:
-		return queue_instance(google, instance, out_flaw, err);
+	case QUEUE: {
+		if (instance->state == BT_GOOGLE_RUNNING || instance->machine != 0) {
+			*out_flaw = "QUEUE of an instance that runs";
+			return 0;
+		}
+		bool has_pod = instance->state == BT_GOOGLE_WAITING;
+		instance->state = BT_GOOGLE_QUEUED;
+		return has_pod ? append_line(google, instance, BT_RECORDING_DELETE, err) : 0;
+	}
 	case ENABLE:
-		return enable(google, id, err);
+		if (instance->state != BT_GOOGLE_QUEUED) {
+			return 0;
+		}
+		if (!google->has_begun) {
+			instance->state =
+				BT_GOOGLE_HELD; /* it is still in the list of held instances */
+			return 0;
+		}
+		return make_wait(google, instance, err);
 	case SCHEDULE:
 		return schedule(google, instance, &row, out_flaw, err);
 	case UPDATE_PENDING:

@@ -80,30 +80,6 @@ static struct bt_trace_amount gpu_shares(int64_t gpus, int64_t share)
 
 /** --- nodes --- */
 
-static void write_node(struct bt_strbuf *out, const struct bt_str *values, const int64_t *amounts,
-	struct bt_str time)
-{
-	const struct bt_str_pair labels[] = {
-		{BT_STR("kubernetes.io/hostname"), values[SN]},
-		{BT_STR(GPU_MODEL), values[MODEL]},
-	};
-	const struct bt_trace_amount resources[] = {
-		{"cpu", amounts[NODE_CPU], "m", false},
-		{"memory", amounts[NODE_MEMORY], "Mi", false},
-		count_whole_gpus(amounts[NODE_GPU], MILLI_PER_GPU),
-		gpu_shares(amounts[NODE_GPU], MILLI_PER_GPU),
-	};
-	const struct bt_trace_node node = {
-		.name = values[SN],
-		.time = time,
-		.labels = labels,
-		.label_count = BT_ARRAY_LENGTH(labels),
-		.amounts = resources,
-		.amount_count = BT_ARRAY_LENGTH(resources),
-	};
-	bt_trace_write_node(&node, out);
-}
-
 static const char *find_node_flaw(const struct bt_str *values, int64_t *out_amounts)
 {
 	if (!bt_dns1123_label_is_valid(values[SN])) {
@@ -136,7 +112,25 @@ static int import_nodes(
 			bt_rows_add_defect(rows, flaw, false);
 			continue;
 		}
-		write_node(&text, values, amounts, time);
+		const struct bt_str_pair labels[] = {
+			{BT_STR("kubernetes.io/hostname"), values[SN]},
+			{BT_STR(GPU_MODEL), values[MODEL]},
+		};
+		const struct bt_trace_amount resources[] = {
+			{"cpu", amounts[NODE_CPU], "m", false},
+			{"memory", amounts[NODE_MEMORY], "Mi", false},
+			count_whole_gpus(amounts[NODE_GPU], MILLI_PER_GPU),
+			gpu_shares(amounts[NODE_GPU], MILLI_PER_GPU),
+		};
+		const struct bt_trace_node node = {
+			.name = values[SN],
+			.time = time,
+			.labels = labels,
+			.label_count = BT_ARRAY_LENGTH(labels),
+			.amounts = resources,
+			.amount_count = BT_ARRAY_LENGTH(resources),
+		};
+		bt_trace_write_node(&node, &text);
 		*out_gpus += amounts[NODE_GPU];
 		bt_import_add_object(import, bt_strbuf_str(&text));
 	}
@@ -252,16 +246,6 @@ struct drawing {
 	struct bt_arena arena;
 };
 
-static void keep_row(struct drawing *drawing, const struct bt_str *values, const int64_t *amounts)
-{
-	struct drawn_row row;
-	for (uint32_t i = 0; i < POD_COLUMN__COUNT; i++) {
-		row.values[i] = bt_arena_str(&drawing->arena, values[i]);
-		row.amounts[i] = amounts[i];
-	}
-	bt_vec_push(&drawing->rows, row);
-}
-
 /**
  * Draws pods of the table at random until they request the given part of all GPUs. They arrive one
  * after the other and stay, so the cluster fills up: the result shows how many pods find a node.
@@ -336,7 +320,12 @@ static int import_pods(struct bt_import *import, struct bt_rows *rows, struct dr
 		}
 		last_seconds = amounts[CREATION_TIME];
 		if (drawing != NULL) {
-			keep_row(drawing, values, amounts);
+			struct drawn_row row;
+			for (uint32_t i = 0; i < POD_COLUMN__COUNT; i++) {
+				row.values[i] = bt_arena_str(&drawing->arena, values[i]);
+				row.amounts[i] = amounts[i];
+			}
+			bt_vec_push(&drawing->rows, row);
 			continue;
 		}
 		int64_t time_ns = last_seconds * BT_NS_PER_SECOND;

@@ -180,18 +180,6 @@ static const char *read_days(
 	return NULL;
 }
 
-static const char *read_shares(sqlite3_stmt *row, double shares[5])
-{
-	for (int i = 0; i < 5; i++) {
-		shares[i] = sqlite3_column_double(row, CORE + i);
-		bool is_absent = sqlite3_column_type(row, CORE + i) == SQLITE_NULL;
-		if (!is_absent && !(is_number(row, CORE + i) && shares[i] >= 0 && shares[i] <= 1)) {
-			return "its VM type's core, memory, hdd, ssd or nic is not from 0 to 1";
-		}
-	}
-	return NULL;
-}
-
 static const char *read_vm(struct azure *azure, sqlite3_stmt *row, struct vm *out_vm)
 {
 	const char *flaw = NULL;
@@ -232,39 +220,16 @@ static const char *read_vm(struct azure *azure, sqlite3_stmt *row, struct vm *ou
 	}
 	/* VMs from before the start arrive at the start. */
 	out_vm->start = out_vm->start < 0 ? 0 : out_vm->start;
-	return read_shares(row, out_vm->shares);
-}
-
-static int add_vm(struct azure *azure, const struct vm *vm, struct berth_error *err)
-{
-	const struct bt_str_pair labels[] = {
-		{BT_STR(LABEL "tenant"), vm->tenant},
-		{BT_STR(LABEL "vm-type"), vm->type},
-	};
-	struct bt_trace_amount amounts[5];
-	int64_t start_ns = vm->start * BT_NS_PER_US;
-	const struct bt_trace_pod form = {
-		.name = vm->name,
-		.time = bt_time_text(&azure->arena, bt_import_start_ns(azure->import) + start_ns),
-		.labels = labels,
-		.label_count = BT_ARRAY_LENGTH(labels),
-		.amounts = amounts,
-		.amount_count = BT_ARRAY_LENGTH(amounts),
-		.priority = vm->is_low ? 0 : HIGH_PRIORITY,
-	};
-	make_amounts(azure, vm->shares, false, amounts);
-	bt_trace_write_pod(&form, &azure->text);
-	bool ends = vm->end != INT64_MAX;
-	const struct bt_import_pod pod = {
-		.time_ns = start_ns,
-		.namespace_ = BT_STR("default"),
-		.name = vm->name,
-		.json = bt_strbuf_str(&azure->text),
-		.runs_ns = ends ? (vm->end - vm->start) * BT_NS_PER_US : -1,
-		.leaves_ns = -1,
-		.ends_ns = ends ? vm->end * BT_NS_PER_US : -1,
-	};
-	return bt_import_add_pod(azure->import, &pod, err);
+	for (int i = 0; i < 5; i++) {
+		out_vm->shares[i] = sqlite3_column_double(row, CORE + i);
+		bool is_absent = sqlite3_column_type(row, CORE + i) == SQLITE_NULL;
+		if (!is_absent &&
+			!(is_number(row, CORE + i) && out_vm->shares[i] >= 0 &&
+				out_vm->shares[i] <= 1)) {
+			return "its VM type's core, memory, hdd, ssd or nic is not from 0 to 1";
+		}
+	}
+	return NULL;
 }
 
 static int take_vm(struct azure *azure, sqlite3_stmt *row, struct berth_error *err)
@@ -280,7 +245,34 @@ static int take_vm(struct azure *azure, sqlite3_stmt *row, struct berth_error *e
 		bt_import_add_defect(azure->import, azure->path, (unsigned long)id, flaw, false);
 		return 0;
 	}
-	return add_vm(azure, &vm, err);
+	const struct bt_str_pair labels[] = {
+		{BT_STR(LABEL "tenant"), vm.tenant},
+		{BT_STR(LABEL "vm-type"), vm.type},
+	};
+	struct bt_trace_amount amounts[5];
+	int64_t start_ns = vm.start * BT_NS_PER_US;
+	const struct bt_trace_pod form = {
+		.name = vm.name,
+		.time = bt_time_text(&azure->arena, bt_import_start_ns(azure->import) + start_ns),
+		.labels = labels,
+		.label_count = BT_ARRAY_LENGTH(labels),
+		.amounts = amounts,
+		.amount_count = BT_ARRAY_LENGTH(amounts),
+		.priority = vm.is_low ? 0 : HIGH_PRIORITY,
+	};
+	make_amounts(azure, vm.shares, false, amounts);
+	bt_trace_write_pod(&form, &azure->text);
+	bool ends = vm.end != INT64_MAX;
+	const struct bt_import_pod pod = {
+		.time_ns = start_ns,
+		.namespace_ = BT_STR("default"),
+		.name = vm.name,
+		.json = bt_strbuf_str(&azure->text),
+		.runs_ns = ends ? (vm.end - vm.start) * BT_NS_PER_US : -1,
+		.leaves_ns = -1,
+		.ends_ns = ends ? vm.end * BT_NS_PER_US : -1,
+	};
+	return bt_import_add_pod(azure->import, &pod, err);
 }
 
 static int import_vms(struct azure *azure, struct berth_error *err)

@@ -121,13 +121,12 @@ static struct bt_google_machine *find_or_add_machine(struct bt_google *google, i
 	return found;
 }
 
-/**
- * Makes the labels of a machine's node, and returns their number. labels must have room for all
- * attributes of the machine and three more labels.
- */
-static uint32_t make_labels(struct bt_google *google, const struct bt_google_machine *machine,
-	struct bt_str_pair *labels)
+static void write_machine(
+	struct bt_google *google, const struct bt_google_machine *machine, bool is_whole)
 {
+	struct bt_str_pair *labels = BT_ARENA_NEW_ARRAY(
+		&google->arena, struct bt_str_pair, machine->attributes.count + 3);
+	struct bt_trace_amount amounts[2];
 	uint32_t count = 0;
 	labels[count++] = (struct bt_str_pair){
 		BT_STR("kubernetes.io/hostname"), bt_google_machine_name(google, machine->id)};
@@ -141,21 +140,12 @@ static uint32_t make_labels(struct bt_google *google, const struct bt_google_mac
 			bt_arena_printf(&google->arena, BT_GOOGLE_LABEL "%s", attribute->name),
 			bt_str_from(attribute->value)};
 	}
-	return count;
-}
-
-static void write_machine(
-	struct bt_google *google, const struct bt_google_machine *machine, bool is_whole)
-{
-	struct bt_str_pair *labels = BT_ARENA_NEW_ARRAY(
-		&google->arena, struct bt_str_pair, machine->attributes.count + 3);
-	struct bt_trace_amount amounts[2];
 	const struct bt_trace_node node = {
 		.name = bt_google_machine_name(google, machine->id),
 		.time = bt_time_text(
 			&google->arena, bt_import_start_ns(google->import) + google->time_ns),
 		.labels = labels,
-		.label_count = make_labels(google, machine, labels),
+		.label_count = count,
 		.amounts = amounts,
 		.amount_count = BT_ARRAY_LENGTH(amounts),
 	};
@@ -245,20 +235,6 @@ static int take_machine(struct bt_google *google, const struct bt_str *values,
 		google, machine, was_there ? BT_RECORDING_CHANGE : BT_RECORDING_ADD, err);
 }
 
-static void set_attribute(struct bt_google_machine *machine, struct bt_str name, char *value)
-{
-	for (uint32_t i = 0; i < machine->attributes.count; i++) {
-		struct bt_google_attribute *attribute = &machine->attributes.items[i];
-		if (bt_str_equal_c(name, attribute->name)) {
-			bt_free(attribute->value);
-			attribute->value = value;
-			return;
-		}
-	}
-	struct bt_google_attribute attribute = {bt_strndup(name.data, name.length), value};
-	bt_vec_push(&machine->attributes, attribute);
-}
-
 static int take_attribute(struct bt_google *google, const struct bt_str *values,
 	const char **out_flaw, struct berth_error *err)
 {
@@ -274,7 +250,18 @@ static int take_attribute(struct bt_google *google, const struct bt_str *values,
 	}
 	bool is_deleted = value.length == 0 || bt_str_equal_c(values[DELETED], "true");
 	struct bt_google_machine *machine = find_or_add_machine(google, id);
-	set_attribute(machine, name, is_deleted ? NULL : bt_strndup(value.data, value.length));
+	uint32_t at = 0;
+	while (at < machine->attributes.count &&
+		!bt_str_equal_c(name, machine->attributes.items[at].name)) {
+		at++;
+	}
+	if (at == machine->attributes.count) {
+		struct bt_google_attribute fresh = {.name = bt_strndup(name.data, name.length)};
+		bt_vec_push(&machine->attributes, fresh);
+	}
+	bt_free(machine->attributes.items[at].value);
+	machine->attributes.items[at].value =
+		is_deleted ? NULL : bt_strndup(value.data, value.length);
 	if (!machine->is_there || !google->has_begun) {
 		return 0;
 	}
@@ -363,46 +350,23 @@ static int find_table(struct bt_rows *rows, enum table *out_table, struct berth_
 	return 0;
 }
 
-static void select_columns(struct source *source)
-{
-	const struct {
-		const char *const *names;
-		uint32_t count;
-	} columns[TABLE__COUNT] = {
-		[MACHINES] = {machine_columns, BT_ARRAY_LENGTH(machine_columns)},
-		[ATTRIBUTES] = {attribute_columns, BT_ARRAY_LENGTH(attribute_columns)},
-		[COLLECTIONS] = {collection_columns, BT_ARRAY_LENGTH(collection_columns)},
-		[INSTANCES] = {bt_google_instance_columns, bt_google_instance_column_count},
-	};
-	source->time_column = columns[source->table].count - 1;
-	bt_rows_select(source->rows, columns[source->table].names, columns[source->table].count);
-}
-
-static const char *read_time(const struct source *source, int64_t *out_ns)
-{
-	int64_t microseconds;
-	if (!bt_str_parse_int64(source->values[source->time_column], &microseconds) ||
-		microseconds < 0) {
-		return "time is no number of microseconds";
-	}
-	if (microseconds > MICROSECONDS_MAX) {
-		return "time is behind the end of the trace";
-	}
-	*out_ns = microseconds * BT_NS_PER_US;
-	return *out_ns < source->time_ns
-		? "time is before that of a row above: the file must be sorted by it"
-		: NULL;
-}
-
 /** Reads the next row with a valid time. Returns 0 at the end. */
 static int read_row(struct source *source, struct berth_error *err)
 {
 	int result;
 	while ((result = bt_rows_next(source->rows, &source->values, err)) == 1) {
-		int64_t time_ns = 0;
-		const char *flaw = read_time(source, &time_ns);
+		int64_t microseconds;
+		const char *flaw = NULL;
+		if (!bt_str_parse_int64(source->values[source->time_column], &microseconds) ||
+			microseconds < 0) {
+			flaw = "time is no number of microseconds";
+		} else if (microseconds > MICROSECONDS_MAX) {
+			flaw = "time is behind the end of the trace";
+		} else if (microseconds * BT_NS_PER_US < source->time_ns) {
+			flaw = "time is before that of a row above: the file must be sorted by it";
+		}
 		if (flaw == NULL) {
-			source->time_ns = time_ns;
+			source->time_ns = microseconds * BT_NS_PER_US;
 			return 1;
 		}
 		bt_rows_add_defect(source->rows, flaw, false);
@@ -426,27 +390,18 @@ static int begin(struct bt_google *google, struct berth_error *err)
 	return bt_import_begin(google->import, err);
 }
 
-static int set_time(struct bt_google *google, int64_t time_ns, struct berth_error *err)
-{
-	int result = 0;
-	if (time_ns == google->time_ns) {
-		return 0;
-	}
-	if (!google->has_begun) {
-		result = begin(google, err);
-	}
-	if (result == 0) {
-		result = bt_google_release_held(google, err);
-	}
-	google->time_ns = time_ns;
-	return result;
-}
-
 static int take_row(struct bt_google *google, const struct source *source, struct berth_error *err)
 {
 	const char *flaw = NULL;
 	const char *loss = NULL;
-	int result = set_time(google, source->time_ns, err);
+	int result = 0;
+	if (source->time_ns != google->time_ns) {
+		result = google->has_begun ? 0 : begin(google, err);
+		if (result == 0) {
+			result = bt_google_release_held(google, err);
+		}
+		google->time_ns = source->time_ns;
+	}
 	if (result < 0) {
 		return result;
 	}
@@ -511,34 +466,6 @@ static int merge(
 	return result;
 }
 
-static void finish(struct bt_google *google)
-{
-	for (uint32_t i = 0; i < google->machines.count; i++) {
-		struct bt_google_machine *machine = &google->machines.items[i];
-		for (uint32_t k = 0; k < machine->attributes.count; k++) {
-			bt_free(machine->attributes.items[k].name);
-			bt_free(machine->attributes.items[k].value);
-		}
-		bt_vec_finish(&machine->attributes);
-		bt_free(machine->platform);
-		bt_free(machine->switch_);
-	}
-	for (uint32_t i = 0; i < google->instances.count; i++) {
-		bt_free(google->instances.items[i].constraints);
-	}
-	bt_vec_finish(&google->machines);
-	bt_vec_finish(&google->collections);
-	bt_vec_finish(&google->free_collections);
-	bt_vec_finish(&google->instances);
-	bt_vec_finish(&google->free_instances);
-	bt_vec_finish(&google->held);
-	bt_map_finish(&google->machines_by_id);
-	bt_map_finish(&google->collections_by_id);
-	bt_map_finish(&google->instances_by_id);
-	bt_arena_finish(&google->arena);
-	bt_strbuf_finish(&google->text);
-}
-
 int bt_import_google_2019(
 	struct bt_import *import, const struct bt_import_request *request, struct berth_error *err)
 {
@@ -553,7 +480,21 @@ int bt_import_google_2019(
 		}
 		if (result == 0) {
 			has_table[sources[i].table] = true;
-			select_columns(&sources[i]);
+			const struct {
+				const char *const *names;
+				uint32_t count;
+			} columns[TABLE__COUNT] = {
+				[MACHINES] = {machine_columns, BT_ARRAY_LENGTH(machine_columns)},
+				[ATTRIBUTES] = {attribute_columns,
+					BT_ARRAY_LENGTH(attribute_columns)},
+				[COLLECTIONS] = {collection_columns,
+					BT_ARRAY_LENGTH(collection_columns)},
+				[INSTANCES] = {bt_google_instance_columns,
+					bt_google_instance_column_count},
+			};
+			sources[i].time_column = columns[sources[i].table].count - 1;
+			bt_rows_select(sources[i].rows, columns[sources[i].table].names,
+				columns[sources[i].table].count);
 		}
 	}
 	google.has_attributes = has_table[ATTRIBUTES];
@@ -576,6 +517,29 @@ int bt_import_google_2019(
 		bt_rows_close(sources[i].rows);
 	}
 	bt_free(sources);
-	finish(&google);
+	for (uint32_t i = 0; i < google.machines.count; i++) {
+		struct bt_google_machine *machine = &google.machines.items[i];
+		for (uint32_t k = 0; k < machine->attributes.count; k++) {
+			bt_free(machine->attributes.items[k].name);
+			bt_free(machine->attributes.items[k].value);
+		}
+		bt_vec_finish(&machine->attributes);
+		bt_free(machine->platform);
+		bt_free(machine->switch_);
+	}
+	for (uint32_t i = 0; i < google.instances.count; i++) {
+		bt_free(google.instances.items[i].constraints);
+	}
+	bt_vec_finish(&google.machines);
+	bt_vec_finish(&google.collections);
+	bt_vec_finish(&google.free_collections);
+	bt_vec_finish(&google.instances);
+	bt_vec_finish(&google.free_instances);
+	bt_vec_finish(&google.held);
+	bt_map_finish(&google.machines_by_id);
+	bt_map_finish(&google.collections_by_id);
+	bt_map_finish(&google.instances_by_id);
+	bt_arena_finish(&google.arena);
+	bt_strbuf_finish(&google.text);
 	return result;
 }

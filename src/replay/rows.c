@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "replay/rows.h"
 
+#include <string.h>
+
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/strbuf.h"
@@ -86,43 +88,6 @@ static uint32_t split(struct bt_str line, struct bt_arena *arena, struct bt_str 
 
 /** --- JSON rows --- */
 
-/**
- * Returns whether the selected name is a member within the object at path: "capacity.cpus" within
- * "capacity".
- */
-static bool is_prefix(struct bt_str path, const char *name)
-{
-	struct bt_str text = bt_str_from(name);
-	return path.length < text.length && text.data[path.length] == '.' &&
-		bt_str_has_prefix(text, path);
-}
-
-static uint32_t find_name(const struct bt_rows *rows, struct bt_str path)
-{
-	uint32_t i = 0;
-	while (i < rows->name_count && !bt_str_equal_c(path, rows->names[i])) {
-		i++;
-	}
-	return i;
-}
-
-static int read_value(struct bt_rows *rows, struct bt_json_reader *json, struct bt_str *out_value)
-{
-	enum bt_json_type type;
-	int result = bt_json_peek(json, &type, NULL);
-	if (result < 0) {
-		return result;
-	}
-	if (type == BT_JSON_STRING) {
-		return bt_json_read_string(json, &rows->arena, out_value, NULL, NULL);
-	}
-	result = bt_json_skip(json, out_value, NULL);
-	if (type == BT_JSON_NULL) {
-		*out_value = (struct bt_str){NULL, 0};
-	}
-	return result;
-}
-
 /** Reads the members of an object; path: the dotted path of the object. */
 static int read_members(
 	struct bt_rows *rows, struct bt_json_reader *json, struct bt_str path, bool is_inner)
@@ -136,16 +101,29 @@ static int read_members(
 			name = bt_arena_printf(
 				&rows->arena, "%.*s.%.*s", BT_STR_ARG(path), BT_STR_ARG(name));
 		}
-		uint32_t index = find_name(rows, name);
-		result = bt_json_peek(json, &type, NULL);
-		for (uint32_t i = 0; i < rows->name_count; i++) {
-			leads_on = leads_on || is_prefix(name, rows->names[i]);
+		uint32_t index = 0;
+		while (index < rows->name_count && !bt_str_equal_c(name, rows->names[index])) {
+			index++;
 		}
+		/* Enter "capacity" if the name "capacity.cpus" is selected. */
+		for (uint32_t i = 0; i < rows->name_count; i++) {
+			struct bt_str wanted = bt_str_from(rows->names[i]);
+			leads_on = leads_on ||
+				(name.length < wanted.length && wanted.data[name.length] == '.' &&
+					bt_str_has_prefix(wanted, name));
+		}
+		result = bt_json_peek(json, &type, NULL);
 		if (result < 0) {
 			break;
 		}
-		if (index < rows->name_count) {
-			result = read_value(rows, json, &rows->values[index]);
+		if (index < rows->name_count && type == BT_JSON_STRING) {
+			result = bt_json_read_string(
+				json, &rows->arena, &rows->values[index], NULL, NULL);
+		} else if (index < rows->name_count) {
+			result = bt_json_skip(json, &rows->values[index], NULL);
+			if (type == BT_JSON_NULL) {
+				rows->values[index] = (struct bt_str){NULL, 0};
+			}
 		} else if (leads_on && !is_inner && type == BT_JSON_OBJECT) {
 			result = read_members(rows, json, name, true);
 		} else {
@@ -153,17 +131,6 @@ static int read_members(
 		}
 	}
 	return result;
-}
-
-static bool read_object(struct bt_rows *rows, struct bt_str line)
-{
-	struct bt_json_reader json;
-	bt_json_reader_init(&json, line);
-	for (uint32_t i = 0; i < rows->name_count; i++) {
-		rows->values[i] = (struct bt_str){NULL, 0};
-	}
-	return read_members(rows, &json, BT_STR(""), false) == 0 &&
-		bt_json_expect_end(&json, NULL) == 0;
 }
 
 /** --- rows of both formats --- */
@@ -272,7 +239,13 @@ static const char *read_line(struct bt_rows *rows, struct bt_str line)
 {
 	bt_arena_reset(&rows->arena);
 	if (rows->is_json) {
-		return read_object(rows, line) ? NULL : "the line is no JSON object";
+		struct bt_json_reader json;
+		bt_json_reader_init(&json, line);
+		memset(rows->values, 0, sizeof(rows->values));
+		return read_members(rows, &json, BT_STR(""), false) == 0 &&
+				bt_json_expect_end(&json, NULL) == 0
+			? NULL
+			: "the line is no JSON object";
 	}
 	if (split(line, &rows->arena, rows->fields) != rows->column_count) {
 		return "the row has more or fewer values than there are columns";
