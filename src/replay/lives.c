@@ -122,31 +122,6 @@ static int file_error(struct berth_error *err)
 		errno != 0 ? strerror(errno) : "cannot be written or read");
 }
 
-static int open_file(int *out_file, struct berth_error *err)
-{
-	const char *folder = getenv("TMPDIR");
-	struct bt_strbuf path = {0};
-	bt_strbuf_printf(&path, "%s/berth-replay-XXXXXX",
-		folder != NULL && folder[0] != '\0' ? folder : "/tmp");
-	(void)bt_strbuf_c(&path); /* terminates the path with a zero byte */
-	*out_file = mkstemp(path.data);
-	if (*out_file >= 0) {
-		(void)unlink(path.data); /* the file is deleted when the process ends */
-	}
-	bt_strbuf_finish(&path);
-	return *out_file >= 0 ? 0 : file_error(err);
-}
-
-static uint32_t find_open(const struct bt_lives *lives, struct bt_str key)
-{
-	BT_MAP_EACH (&lives->by_key, bt_str_hash(key), id) {
-		if (bt_str_equal_c(key, lives->open.items[id].key)) {
-			return id;
-		}
-	}
-	return BT_MAP_NONE;
-}
-
 static int close_life(struct bt_lives *lives, uint32_t id, struct berth_error *err)
 {
 	struct open_life *open = &lives->open.items[id];
@@ -201,7 +176,13 @@ static int take_line(struct bt_lives *lives, const struct bt_recording_line *lin
 	bt_strbuf_set(key, is_new ? facts.namespace_ : line->namespace_);
 	bt_strbuf_append_char(key, '/');
 	bt_strbuf_append_str(key, is_new ? facts.name : line->name);
-	uint32_t id = find_open(lives, bt_strbuf_str(key));
+	uint32_t id = BT_MAP_NONE;
+	BT_MAP_EACH (&lives->by_key, bt_str_hash(bt_strbuf_str(key)), open_id) {
+		if (bt_str_equal_c(bt_strbuf_str(key), lives->open.items[open_id].key)) {
+			id = open_id;
+			break;
+		}
+	}
 	if (result == 0 && id != BT_MAP_NONE && line->event != BT_RECORDING_CHANGE) {
 		result = close_life(lives, id, err); /* the line adds a pod of the same name, so the
 		                                        recording missed the deletion */
@@ -273,10 +254,18 @@ int bt_lives_read(const char *const *paths, uint32_t path_count, bt_replay_warn_
 	struct bt_recording_parts parts = {.paths = paths, .path_count = path_count};
 	struct bt_lives *lives = BT_NEW(struct bt_lives);
 	bt_symbol_table_init(&lives->nodes);
-	int result = open_file(&lives->file, err);
+	const char *folder = getenv("TMPDIR");
+	struct bt_strbuf path = {0};
+	bt_strbuf_printf(&path, "%s/berth-replay-XXXXXX",
+		folder != NULL && folder[0] != '\0' ? folder : "/tmp");
+	(void)bt_strbuf_c(&path); /* terminates the path with a zero byte */
+	lives->file = mkstemp(path.data);
+	int result = lives->file >= 0 ? 0 : file_error(err);
 	if (result == 0) {
+		(void)unlink(path.data); /* the file is deleted when the process ends */
 		result = read_lives(lives, &parts, warn, context, err);
 	}
+	bt_strbuf_finish(&path);
 	bt_recording_parts_finish(&parts);
 	if (result < 0) {
 		bt_lives_destroy(lives);

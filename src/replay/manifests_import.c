@@ -128,19 +128,6 @@ static struct bt_str encode(
 	return bt_strbuf_str(&manifests->text);
 }
 
-/** Adds the object with the name, namespace and uid that the API server would set. */
-static void add_input_object(
-	struct manifests_import *manifests, const struct bt_manifests_object *object)
-{
-	struct bt_arena arena = {0};
-	struct bt_object_meta *meta = bt_object_copy_value(object->object, &arena);
-	meta->name = object->name;
-	meta->namespace_ = object->namespace_;
-	meta->uid = object->uid;
-	bt_import_add_object(manifests->import, encode(manifests, object->kind, meta));
-	bt_arena_finish(&arena);
-}
-
 /**
  * Adds a pod that has a node to the cluster at the start, and any other pod to the arrivals. Skips
  * terminated pods. pod: the pod after admission.
@@ -176,7 +163,14 @@ static int take_objects(struct manifests_import *manifests, struct berth_error *
 		const struct bt_manifests_object *object = &cluster->objects.items[i];
 		struct bt_pod pod;
 		if (object->kind != BT_KIND_POD) {
-			add_input_object(manifests, object);
+			struct bt_arena arena = {0};
+			struct bt_object_meta *meta = bt_object_copy_value(object->object, &arena);
+			meta->name = object->name;
+			meta->namespace_ = object->namespace_;
+			meta->uid = object->uid;
+			bt_import_add_object(
+				manifests->import, encode(manifests, object->kind, meta));
+			bt_arena_finish(&arena);
 		} else if (bt_expansion_input_pod(expansion, i, &pod)) {
 			result = take_pod(manifests, &pod, err);
 		}
@@ -193,33 +187,6 @@ static int take_objects(struct manifests_import *manifests, struct berth_error *
 		bt_import_add_object(manifests->import, encode(manifests, made->kind, made->value));
 	}
 	return 0;
-}
-
-static int write_pods(struct manifests_import *manifests, struct berth_error *err)
-{
-	int result = 0;
-	if (manifests->pods.count > 1) {
-		qsort(manifests->pods.items, manifests->pods.count,
-			sizeof(manifests->pods.items[0]), compare_arrivals);
-	}
-	for (uint32_t i = 0; i < manifests->pods.count && result == 0; i++) {
-		const struct arrival *arrival = &manifests->pods.items[i];
-		struct bt_pod pod = *arrival->pod;
-		int64_t created_ns = bt_import_start_ns(manifests->import) + arrival->time_ns;
-		pod.metadata.creation_timestamp =
-			(struct bt_time){.seconds = created_ns / BT_NS_PER_SECOND, .set = true};
-		const struct bt_import_pod line = {
-			.time_ns = arrival->time_ns,
-			.namespace_ = pod.metadata.namespace_,
-			.name = pod.metadata.name,
-			.json = encode(manifests, BT_KIND_POD, &pod),
-			.runs_ns = arrival->runs_ns,
-			.leaves_ns = -1,
-			.ends_ns = arrival->runs_ns >= 0 ? arrival->time_ns + arrival->runs_ns : -1,
-		};
-		result = bt_import_add_pod(manifests->import, &line, err);
-	}
-	return result;
 }
 
 int bt_import_manifests(
@@ -244,8 +211,26 @@ int bt_import_manifests(
 	if (result == 0) {
 		result = bt_import_begin(import, err);
 	}
-	if (result == 0) {
-		result = write_pods(&manifests, err);
+	if (manifests.pods.count > 1) {
+		qsort(manifests.pods.items, manifests.pods.count, sizeof(manifests.pods.items[0]),
+			compare_arrivals);
+	}
+	for (uint32_t i = 0; i < manifests.pods.count && result == 0; i++) {
+		const struct arrival *arrival = &manifests.pods.items[i];
+		struct bt_pod pod = *arrival->pod;
+		int64_t created_ns = bt_import_start_ns(import) + arrival->time_ns;
+		pod.metadata.creation_timestamp =
+			(struct bt_time){.seconds = created_ns / BT_NS_PER_SECOND, .set = true};
+		const struct bt_import_pod line = {
+			.time_ns = arrival->time_ns,
+			.namespace_ = pod.metadata.namespace_,
+			.name = pod.metadata.name,
+			.json = encode(&manifests, BT_KIND_POD, &pod),
+			.runs_ns = arrival->runs_ns,
+			.leaves_ns = -1,
+			.ends_ns = arrival->runs_ns >= 0 ? arrival->time_ns + arrival->runs_ns : -1,
+		};
+		result = bt_import_add_pod(import, &line, err);
 	}
 	bt_vec_finish(&manifests.pods);
 	bt_strbuf_finish(&manifests.text);

@@ -284,32 +284,6 @@ void bt_recorder_take_gap(
 
 /** --- writing lines --- */
 
-static int write_line(struct bt_recorder *recorder, const struct waiting *waiting,
-	int64_t arrival_ns, struct berth_error *err)
-{
-	struct bt_str text = bt_strbuf_str(&waiting->text);
-	uint32_t head = waiting->namespace_length + waiting->name_length;
-	/* Microseconds are exact enough and compress better than nanoseconds. */
-	int64_t since_ns = (arrival_ns - recorder->part_ns) / BT_NS_PER_US * BT_NS_PER_US;
-	const struct bt_recording_line line = {
-		.event = waiting->event,
-		.kind = waiting->kind,
-		.time_ns = since_ns > recorder->time_ns ? since_ns : recorder->time_ns,
-		.namespace_ = bt_str_sub(text, 0, waiting->namespace_length),
-		.name = bt_str_sub(text, waiting->namespace_length, waiting->name_length),
-		.json = bt_str_sub(text, head, text.length - head),
-		.duration_ns = waiting->duration_ns,
-	};
-	recorder->time_ns = line.time_ns;
-	recorder->has_lines = true;
-	if (waiting->event == BT_RECORDING_GAP) {
-		recorder->counts.gaps++;
-	} else {
-		recorder->counts.changes++;
-	}
-	return bt_recording_append(recorder->writer, &line, err);
-}
-
 /** Writes the waiting lines up to the last line that arrived at until_ns or before. */
 static int write_until(struct bt_recorder *recorder, int64_t until_ns, struct berth_error *err)
 {
@@ -327,8 +301,28 @@ static int write_until(struct bt_recorder *recorder, int64_t until_ns, struct be
 		}
 	}
 	for (uint32_t i = 0; i < done; i++) {
+		const struct waiting *waiting = &items[i];
+		struct bt_str text = bt_strbuf_str(&waiting->text);
+		uint32_t head = waiting->namespace_length + waiting->name_length;
+		/* Microseconds are exact enough and compress better than nanoseconds. */
+		int64_t since_ns =
+			(waiting->arrival_ns - recorder->part_ns) / BT_NS_PER_US * BT_NS_PER_US;
+		const struct bt_recording_line line = {
+			.event = waiting->event,
+			.kind = waiting->kind,
+			.time_ns = BT_MAX(since_ns, recorder->time_ns),
+			.namespace_ = bt_str_sub(text, 0, waiting->namespace_length),
+			.name = bt_str_sub(text, waiting->namespace_length, waiting->name_length),
+			.json = bt_str_sub(text, head, text.length - head),
+			.duration_ns = waiting->duration_ns,
+		};
 		if (result == 0) {
-			result = write_line(recorder, &items[i], items[i].arrival_ns, err);
+			bool is_gap = waiting->event == BT_RECORDING_GAP;
+			recorder->time_ns = line.time_ns;
+			recorder->has_lines = true;
+			recorder->counts.gaps += is_gap;
+			recorder->counts.changes += !is_gap;
+			result = bt_recording_append(recorder->writer, &line, err);
 		}
 		bt_strbuf_finish(&items[i].text);
 	}

@@ -56,34 +56,11 @@ static bool parse_seconds(struct bt_str text, int64_t *out_ns)
 	return true;
 }
 
-static void append_seconds(struct bt_strbuf *out, int64_t ns)
-{
-	bt_strbuf_printf(out, "%" PRId64, ns / BT_NS_PER_SECOND);
-	int64_t fraction = ns % BT_NS_PER_SECOND;
-	if (fraction != 0) {
-		bt_strbuf_printf(out, ".%09" PRId64, fraction);
-		while (out->data[out->length - 1] == '0') {
-			out->length--;
-		}
-	}
-}
-
 /** --- reading --- */
 
 static int line_error(const struct bt_recording_reader *reader, int result, struct berth_error *err)
 {
 	return bt_error_wrap(err, result, "%s: line %lu", reader->path, reader->line_number);
-}
-
-/**
- * Returns whether the file has no further line. The last line of a recording that was cut off may
- * be incomplete.
- */
-static bool is_last_line(const struct bt_recording_reader *reader)
-{
-	struct bt_str text;
-	bool more;
-	return bt_line_reader_next(reader->lines, &text, &more, NULL) == 0 && !more;
 }
 
 static int read_seconds(
@@ -100,36 +77,6 @@ static int read_seconds(
 			  "%s: must be seconds from 0 to %" PRId64
 			  " with at most nine decimals, not %.*s",
 			  member, BT_RECORDING_SECONDS_MAX, BT_STR_ARG(text));
-}
-
-/**
- * Splits "shop/web-1" into namespace and name. The name of a kind without namespaces stays whole.
- */
-static int split_name(struct bt_recording_line *line, struct bt_str name, struct berth_error *err)
-{
-	line->name = name;
-	if (bt_kind_info(line->kind)->namespaced) {
-		line->namespace_ = bt_str_cut(&line->name, '/');
-	}
-	if (line->name.length == 0 ||
-		(bt_kind_info(line->kind)->namespaced && line->namespace_.length == 0)) {
-		return bt_error_set(err, BERTH_ERR_INVALID, "name: must be %s for a %s",
-			bt_kind_info(line->kind)->namespaced ? "namespace/name" : "the name",
-			bt_kind_info(line->kind)->name);
-	}
-	return 0;
-}
-
-/** Finds a kind by its name only. false: the scheduler does not read this kind. */
-static bool find_kind(struct bt_str name, enum bt_kind *out_kind)
-{
-	for (int kind = 0; kind < BT_KIND__COUNT; kind++) {
-		if (bt_str_equal_c(name, bt_kind_info((enum bt_kind)kind)->name)) {
-			*out_kind = (enum bt_kind)kind;
-			return true;
-		}
-	}
-	return false;
 }
 
 /** Finds the kind of an object by its apiVersion and kind. */
@@ -175,50 +122,47 @@ struct members {
 	struct bt_str patch;
 };
 
-static int read_member(struct bt_json_reader *json, struct bt_str name, struct bt_arena *arena,
-	struct members *members, struct berth_error *err)
-{
-	const struct {
-		const char *name;
-		struct bt_str *text;
-	} texts[] = {{"change", &members->change}, {"delete", &members->delete_},
-		{"name", &members->name}, {"kind", &members->kind}};
-	if (bt_str_equal_c(name, "t")) {
-		return read_seconds(json, "t", &members->time_ns, err);
-	}
-	if (bt_str_equal_c(name, "runs")) {
-		return read_seconds(json, "runs", &members->runs_ns, err);
-	}
-	if (bt_str_equal_c(name, "gap")) {
-		return read_seconds(json, "gap", &members->gap_ns, err);
-	}
-	if (bt_str_equal_c(name, "end")) {
-		return bt_json_read_bool(json, &members->is_end, err);
-	}
-	if (bt_str_equal_c(name, "add")) {
-		return bt_json_skip(json, &members->add, err);
-	}
-	if (bt_str_equal_c(name, "patch")) {
-		return bt_json_skip(json, &members->patch, err);
-	}
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(texts); i++) {
-		if (bt_str_equal_c(name, texts[i].name)) {
-			int result = bt_json_read_string(json, arena, texts[i].text, NULL, err);
-			return result < 0 ? bt_error_wrap(err, result, "%s", texts[i].name) : 0;
-		}
-	}
-	return bt_json_skip(json, NULL, err);
-}
-
 static int read_members(struct bt_str text, struct bt_arena *arena, struct members *members,
 	struct berth_error *err)
 {
+	/* Each member is read as seconds, as a string, or kept as JSON. */
+	const struct {
+		const char *name;
+		int64_t *seconds;
+		struct bt_str *text;
+		struct bt_str *json;
+	} fields[] = {
+		{"t", .seconds = &members->time_ns},
+		{"runs", .seconds = &members->runs_ns},
+		{"gap", .seconds = &members->gap_ns},
+		{"change", .text = &members->change},
+		{"delete", .text = &members->delete_},
+		{"name", .text = &members->name},
+		{"kind", .text = &members->kind},
+		{"add", .json = &members->add},
+		{"patch", .json = &members->patch},
+	};
 	struct bt_json_reader json;
 	struct bt_str name;
 	int result;
 	bt_json_reader_init(&json, text);
 	BT_JSON_EACH_MEMBER (&json, arena, name, result, err) {
-		result = read_member(&json, name, arena, members, err);
+		size_t i = 0;
+		while (i < BT_ARRAY_LENGTH(fields) && !bt_str_equal_c(name, fields[i].name)) {
+			i++;
+		}
+		if (bt_str_equal_c(name, "end")) {
+			result = bt_json_read_bool(&json, &members->is_end, err);
+		} else if (i == BT_ARRAY_LENGTH(fields)) {
+			result = bt_json_skip(&json, NULL, err);
+		} else if (fields[i].seconds != NULL) {
+			result = read_seconds(&json, fields[i].name, fields[i].seconds, err);
+		} else if (fields[i].json != NULL) {
+			result = bt_json_skip(&json, fields[i].json, err);
+		} else {
+			result = bt_json_read_string(&json, arena, fields[i].text, NULL, err);
+			result = result < 0 ? bt_error_wrap(err, result, "%s", fields[i].name) : 0;
+		}
 	}
 	return result < 0 ? result : bt_json_expect_end(&json, err);
 }
@@ -273,12 +217,30 @@ static int make_line(struct bt_recording_reader *reader, const struct members *m
 			"says nothing: one of add, change with patch, delete, gap with kind, end "
 			"is needed");
 	}
-	if (!find_kind(kind_name, &line.kind)) {
+	int kind = 0;
+	while (kind < BT_KIND__COUNT &&
+		!bt_str_equal_c(kind_name, bt_kind_info((enum bt_kind)kind)->name)) {
+		kind++;
+	}
+	if (kind == BT_KIND__COUNT) {
 		return 0;
 	}
-	int result = line.event == BT_RECORDING_GAP ? 0 : split_name(&line, members->name, err);
+	line.kind = (enum bt_kind)kind;
+	if (line.event != BT_RECORDING_GAP) {
+		/* The name of a namespaced kind is "shop/web-1". */
+		bool is_namespaced = bt_kind_info(line.kind)->namespaced;
+		line.name = members->name;
+		if (is_namespaced) {
+			line.namespace_ = bt_str_cut(&line.name, '/');
+		}
+		if (line.name.length == 0 || (is_namespaced && line.namespace_.length == 0)) {
+			return bt_error_set(err, BERTH_ERR_INVALID, "name: must be %s for a %s",
+				is_namespaced ? "namespace/name" : "the name",
+				bt_kind_info(line.kind)->name);
+		}
+	}
 	*out_line = line;
-	return result < 0 ? result : 1;
+	return 1;
 }
 
 static int read_header(struct bt_recording_reader *reader, struct berth_error *err)
@@ -408,7 +370,9 @@ int bt_recording_next(struct bt_recording_reader *reader, struct bt_recording_li
 		}
 		struct berth_error syntax = BERTH_ERROR_INIT;
 		result = read_members(text, &reader->arena, &members, &syntax);
-		if (result == BERTH_ERR_SYNTAX && is_last_line(reader)) {
+		/* The last line of a recording that was cut off may be incomplete. */
+		if (result == BERTH_ERR_SYNTAX &&
+			bt_line_reader_next(reader->lines, &text, &more, NULL) == 0 && !more) {
 			berth_error_finish(&syntax);
 			reader->is_cut = true;
 			return 0;
@@ -482,7 +446,14 @@ static int write_text(struct bt_recording_writer *writer, struct berth_error *er
 static void write_seconds(struct bt_json_writer *json, const char *member, int64_t ns)
 {
 	struct bt_strbuf seconds = {0};
-	append_seconds(&seconds, ns);
+	int64_t fraction = ns % BT_NS_PER_SECOND;
+	bt_strbuf_printf(&seconds, "%" PRId64, ns / BT_NS_PER_SECOND);
+	if (fraction != 0) {
+		bt_strbuf_printf(&seconds, ".%09" PRId64, fraction);
+		while (seconds.data[seconds.length - 1] == '0') {
+			seconds.length--;
+		}
+	}
 	bt_json_write(json, "%c: %r", member, bt_strbuf_str(&seconds));
 	bt_strbuf_finish(&seconds);
 }
@@ -538,21 +509,6 @@ int bt_recording_append(struct bt_recording_writer *writer, const struct bt_reco
 	return writer->text.length >= PENDING_BYTES_MAX ? write_text(writer, err) : 0;
 }
 
-static void write_header(
-	struct bt_recording_writer *writer, const struct bt_recording_header *header)
-{
-	struct bt_json_writer json;
-	struct bt_arena arena = {0};
-	bt_json_writer_init(&json, &writer->text, 0);
-	bt_json_write(&json,
-		"{berthrec: %u, start: %s, objects: %u, source: %s, recording?: %s, part?: %u}",
-		BT_RECORDING_VERSION, bt_micro_time_text(&arena, header->start_ns),
-		header->object_count, header->source, header->recording,
-		header->recording.length != 0 ? header->part : 0);
-	bt_strbuf_append_char(&writer->text, '\n');
-	bt_arena_finish(&arena);
-}
-
 int bt_recording_create(const char *path, bool is_gzipped, const struct bt_recording_header *header,
 	struct bt_recording_writer **out_writer, struct berth_error *err)
 {
@@ -576,7 +532,16 @@ int bt_recording_create(const char *path, bool is_gzipped, const struct bt_recor
 	writer->path = bt_strndup(path, strlen(path));
 	writer->file = file;
 	writer->descriptor = descriptor;
-	write_header(writer, header);
+	struct bt_json_writer json;
+	struct bt_arena arena = {0};
+	bt_json_writer_init(&json, &writer->text, 0);
+	bt_json_write(&json,
+		"{berthrec: %u, start: %s, objects: %u, source: %s, recording?: %s, part?: %u}",
+		BT_RECORDING_VERSION, bt_micro_time_text(&arena, header->start_ns),
+		header->object_count, header->source, header->recording,
+		header->recording.length != 0 ? header->part : 0);
+	bt_strbuf_append_char(&writer->text, '\n');
+	bt_arena_finish(&arena);
 	*out_writer = writer;
 	return 0;
 }

@@ -152,31 +152,12 @@ static int take_record(struct simulator *simulator, const struct record *record,
 
 /** --- files --- */
 
-/** Skips the rest of the line of an invalid record. */
-static void skip_line(struct bt_json_reader *json)
-{
-	while (json->position < json->end && *json->position != '\n') {
-		json->position++;
-	}
-	json->depth = 0;
-}
-
 static bool is_at_end(struct bt_json_reader *json)
 {
 	while (json->position < json->end && memchr(" \t\r\n", *json->position, 4) != NULL) {
 		json->position++;
 	}
 	return json->position == json->end;
-}
-
-static unsigned long count_lines(const char *from, const char *to)
-{
-	unsigned long count = 0;
-	for (const char *at = from; at < to && (at = memchr(at, '\n', (size_t)(to - at))) != NULL;
-		at++) {
-		count++;
-	}
-	return count;
 }
 
 static int read_text(struct simulator *simulator, struct bt_str text, struct berth_error *err)
@@ -202,7 +183,11 @@ static int read_text(struct simulator *simulator, struct bt_str text, struct ber
 			}
 			(void)is_at_end(&json); /* skip white space before the record */
 		}
-		line += count_lines(counted, json.position);
+		while ((counted = memchr(counted, '\n', (size_t)(json.position - counted))) !=
+			NULL) {
+			counted++;
+			line++;
+		}
 		counted = json.position;
 		struct berth_error flaw = BERTH_ERROR_INIT;
 		if (read_record(simulator, &json, &record, &flaw) == 0) {
@@ -213,24 +198,15 @@ static int read_text(struct simulator *simulator, struct bt_str text, struct ber
 		} else {
 			bt_import_add_defect(simulator->import, simulator->path, line,
 				"the line is no JSON object with time, event and resource", false);
-			skip_line(&json);
+			/* Go on at the next line. */
+			while (json.position < json.end && *json.position != '\n') {
+				json.position++;
+			}
+			json.depth = 0;
 		}
 		berth_error_finish(&flaw);
 	}
 	return result;
-}
-
-static int read_file(struct simulator *simulator, const char *path, struct berth_error *err)
-{
-	struct bt_file file;
-	simulator->path = path;
-	int result = bt_file_read(path, BT_FILE_MAPPED_BYTES_MAX, &file, err);
-	if (result == 0) {
-		result = read_text(
-			simulator, (struct bt_str){file.data, (uint32_t)file.length}, err);
-		bt_file_finish(&file);
-	}
-	return result < 0 ? bt_error_wrap(err, result, "%s", path) : 0;
 }
 
 int bt_import_simulator(
@@ -240,7 +216,15 @@ int bt_import_simulator(
 	int result = 0;
 	bt_change_import_init(&simulator.changes, import);
 	for (uint32_t i = 0; i < request->path_count && result == 0; i++) {
-		result = read_file(&simulator, request->paths[i], err);
+		struct bt_file file;
+		simulator.path = request->paths[i];
+		result = bt_file_read(simulator.path, BT_FILE_MAPPED_BYTES_MAX, &file, err);
+		if (result == 0) {
+			result = read_text(
+				&simulator, (struct bt_str){file.data, (uint32_t)file.length}, err);
+			bt_file_finish(&file);
+		}
+		result = result < 0 ? bt_error_wrap(err, result, "%s", simulator.path) : 0;
 	}
 	if (result == 0 && !simulator.has_begun) {
 		result = bt_error_set(err, BERTH_ERR_INVALID,
