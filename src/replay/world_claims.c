@@ -164,22 +164,6 @@ int bt_replay_remove_claim(
 	return remove_claim(replay, old, err);
 }
 
-/**
- * Removes the pod from the claim's reservations. If no other pod uses the claim, deallocates the
- * devices.
- */
-static int release_claim(struct bt_replay *replay, struct bt_object *claim, struct bt_str pod_uid,
-	struct berth_error *err)
-{
-	struct bt_resource_claim value;
-	if (!bt_claim_without_pod(claim_value(claim), pod_uid, &replay->arena, &value)) {
-		return 0;
-	}
-	return value.status.reserved_for.count == 0 && value.metadata.deletion_timestamp != NULL
-		? remove_claim(replay, claim, err)
-		: set_claim(replay, claim, &value, err);
-}
-
 /** Makes a copy of a deleted pod's claim for the pod that replaces it. */
 static int remake_claim(struct bt_replay *replay, const struct bt_object *claim,
 	const struct bt_pod *pod, uint32_t returns, struct bt_str *out_name,
@@ -220,7 +204,15 @@ int bt_replay_release_claims(struct bt_replay *replay, const struct bt_pod *gone
 			continue;
 		}
 		if (!bt_str_equal(bt_claim_owner_pod_uid(claim->meta), meta->uid)) {
-			result = release_claim(replay, claim, meta->uid, err);
+			/* Without users, a claim loses its devices. */
+			struct bt_resource_claim left;
+			if (bt_claim_without_pod(
+				    claim_value(claim), meta->uid, &replay->arena, &left)) {
+				result = left.status.reserved_for.count == 0 &&
+						left.metadata.deletion_timestamp != NULL
+					? remove_claim(replay, claim, err)
+					: set_claim(replay, claim, &left, err);
+			}
 			continue;
 		}
 		claim = bt_object_share(claim);

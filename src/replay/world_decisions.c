@@ -19,21 +19,6 @@ static uint32_t feasible_index(const struct bt_evaluation *evaluation, uint32_t 
 	return UINT32_MAX;
 }
 
-static struct bt_str rejection(struct bt_replay *replay, const struct bt_evaluation *evaluation,
-	struct bt_str node_name, uint32_t slot)
-{
-	for (uint32_t i = 0; i < evaluation->node_count; i++) {
-		if (evaluation->nodes[i].slot == slot) {
-			return bt_arena_printf(&replay->step_arena, "%.*s: %.*s",
-				BT_STR_ARG(node_name),
-				BT_STR_ARG(bt_status_message_str(
-					&evaluation->nodes[i].filter, evaluation->cycle->arena)));
-		}
-	}
-	return bt_arena_printf(
-		&replay->step_arena, "%.*s: PreFilter leaves it out", BT_STR_ARG(node_name));
-}
-
 /**
  * Finds why the pod is not on its recorded node: evaluates the pod again on all nodes. For the
  * evaluation, the assumed pod is removed from the cache; it is added again afterwards.
@@ -65,7 +50,16 @@ static void find_reason(
 	uint32_t chosen_index = feasible_index(&evaluation, chosen);
 	if (recorded_index == UINT32_MAX) {
 		binding->difference = BT_DIFFERENCE_NO_ROOM;
-		binding->reason = rejection(replay, &evaluation, binding->recorded_node, recorded);
+		struct bt_str message = BT_STR("PreFilter leaves it out");
+		for (uint32_t i = 0; i < evaluation.node_count; i++) {
+			if (evaluation.nodes[i].slot == recorded) {
+				message = bt_status_message_str(
+					&evaluation.nodes[i].filter, evaluation.cycle->arena);
+				break;
+			}
+		}
+		binding->reason = bt_arena_printf(&replay->step_arena, "%.*s: %.*s",
+			BT_STR_ARG(binding->recorded_node), BT_STR_ARG(message));
 	} else if (bt_str_equal(pending->status.nominated_node_name, binding->node_name)) {
 		binding->difference = BT_DIFFERENCE_NOMINATED;
 		binding->reason = bt_arena_printf(&replay->step_arena,

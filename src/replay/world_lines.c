@@ -123,21 +123,6 @@ static bool is_taken_back(const struct bt_replay *replay, const struct bt_replay
 				bt_lives_node(replay->lives, pod->life.node)));
 }
 
-/**
- * Keeps the names of claims that the replay made for the pod: if the pod was created again, the
- * recorded names are of another pod's claims. The name of a claim that the scheduler makes is
- * always kept.
- */
-static void keep_claims(struct bt_pod_status *status, const struct bt_pod_status *known)
-{
-	if (known->resource_claim_statuses.count != 0) {
-		status->resource_claim_statuses = known->resource_claim_statuses;
-	}
-	status->extended_resource_claim_status = known->extended_resource_claim_status;
-	status->node_allocatable_resource_claim_statuses =
-		known->node_allocatable_resource_claim_statuses;
-}
-
 static int change_pod(
 	struct bt_replay *replay, const struct bt_recording_line *line, struct berth_error *err)
 {
@@ -194,7 +179,19 @@ static int change_pod(
 	value.status.phase = known->status.phase;
 	value.status.nominated_node_name = known->status.nominated_node_name;
 	if (decided) {
-		keep_claims(&value.status, &known->status);
+		/*
+		 * Keeps the names of claims that the replay made for the pod: if the pod was
+		 * created again, the recorded names are of another pod's claims. The name of a
+		 * claim that the scheduler makes is always kept.
+		 */
+		if (known->status.resource_claim_statuses.count != 0) {
+			value.status.resource_claim_statuses =
+				known->status.resource_claim_statuses;
+		}
+		value.status.extended_resource_claim_status =
+			known->status.extended_resource_claim_status;
+		value.status.node_allocatable_resource_claim_statuses =
+			known->status.node_allocatable_resource_claim_statuses;
 	}
 	if (!is_deleted) {
 		value.metadata.deletion_timestamp = known->metadata.deletion_timestamp;

@@ -83,15 +83,10 @@ int bt_replay_set_pod(
 
 /** --- orphans --- */
 
-static uint64_t owner_hash(const struct bt_owner_reference *owner)
-{
-	return bt_str_hash(owner->uid);
-}
-
 /** Returns the first orphan of this owner, or BT_MAP_NONE. */
 static uint32_t find_orphan(const struct bt_replay *replay, const struct bt_owner_reference *owner)
 {
-	BT_MAP_EACH (&replay->orphans, owner_hash(owner), id) {
+	BT_MAP_EACH (&replay->orphans, bt_str_hash(owner->uid), id) {
 		/* Every orphan in the map has an owner. */
 		if (bt_str_equal(bt_object_controller(replay->pods.items[id].object->meta)->uid,
 			    owner->uid)) {
@@ -112,7 +107,7 @@ void bt_replay_add_orphan(struct bt_replay *replay, uint32_t id)
 	pods[id].next_orphan = id;
 	pods[id].last_orphan = id;
 	if (first == BT_MAP_NONE) {
-		bt_map_insert(&replay->orphans, owner_hash(owner), id);
+		bt_map_insert(&replay->orphans, bt_str_hash(owner->uid), id);
 		return;
 	}
 	pods[id].next_orphan = first;
@@ -132,7 +127,7 @@ static void remove_orphan(struct bt_replay *replay, uint32_t id, const struct bt
 	if (next == BT_MAP_NONE) {
 		return;
 	}
-	uint64_t hash = owner_hash(bt_object_controller(object->meta));
+	uint64_t hash = bt_str_hash(bt_object_controller(object->meta)->uid);
 	/* The map has only the first orphan of the ring. */
 	if (bt_map_remove(&replay->orphans, hash, id) && next != id) {
 		bt_map_insert(&replay->orphans, hash, next);

@@ -9,15 +9,6 @@
 #include "base/nanoseconds.h"
 #include "replay/world.h"
 
-static void take_samples(struct bt_replay *replay, int64_t until_ns)
-{
-	while (replay->next_sample_ns <= until_ns) {
-		BT_REPLAY_NOTIFY(replay->options, sampled, replay->engine->state,
-			replay->pending_count, replay->next_sample_ns)
-		replay->next_sample_ns += replay->options->interval_ns;
-	}
-}
-
 static void note_pending(struct bt_replay *replay)
 {
 	uint32_t *most = &replay->counts->most_pending;
@@ -31,7 +22,11 @@ static void move_clock(struct bt_replay *replay, int64_t time_ns)
 		note_pending(replay);
 	}
 	replay->now_ns = time_ns;
-	take_samples(replay, time_ns);
+	while (replay->next_sample_ns <= time_ns) {
+		BT_REPLAY_NOTIFY(replay->options, sampled, replay->engine->state,
+			replay->pending_count, replay->next_sample_ns)
+		replay->next_sample_ns += replay->options->interval_ns;
+	}
 }
 
 static int end_pods(struct bt_replay *replay, struct berth_error *err)
