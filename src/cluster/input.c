@@ -211,17 +211,6 @@ static int read_yaml(struct document *document, struct bt_str text, struct berth
 	return result;
 }
 
-/**
- * Returns whether the file is binary. UTF-16 text is not binary: it has zero bytes, but begins with
- * a byte order mark.
- */
-static bool is_binary(const struct bt_file *file)
-{
-	size_t length = BT_MIN(file->length, BINARY_BYTES);
-	return length != 0 && file->data[0] != '\xff' && file->data[0] != '\xfe' &&
-		memchr(file->data, '\0', length) != NULL;
-}
-
 static int read_content(
 	struct document *document, const struct bt_file *whole, struct berth_error *err)
 {
@@ -237,8 +226,11 @@ static int read_content(
 	}
 	/* A download from a wrong URL often saves an HTML page ("not found", a login form). */
 	bool is_page = file.length - i >= 2 && file.data[i] == '<' && file.data[i + 1] != '<';
+	/* UTF-16 text, which begins with a byte order mark, has zero bytes, too. */
+	bool is_binary = file.length != 0 && file.data[0] != '\xff' && file.data[0] != '\xfe' &&
+		memchr(file.data, '\0', BT_MIN(file.length, BINARY_BYTES)) != NULL;
 	const char *what = is_page ? "a page of a web site or XML"
-		: is_binary(&file) ? "binary data"
+		: is_binary        ? "binary data"
 				   : NULL;
 	if (what != NULL) {
 		return bt_error_set(err, BERTH_ERR_SYNTAX,

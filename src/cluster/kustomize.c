@@ -53,20 +53,15 @@ static struct bt_str path_of(const struct folder *folder, struct bt_str name)
 	return bt_arena_printf(folder->arena, "%s/%.*s", folder->path, BT_STR_ARG(name));
 }
 
-/** Returns whether the path is inside the folder. Like kubectl, berth refuses other files. */
-static bool is_inside(struct bt_str name)
-{
-	return name.length != 0 && name.data[0] != '/' && !bt_str_equal_c(name, "..") &&
-		!bt_str_has_prefix(name, BT_STR("../")) && bt_str_find(name, BT_STR("/../")) < 0;
-}
-
 static int read_text(
 	const struct folder *folder, const char *field, struct bt_str name, struct bt_str *out_text)
 {
 	struct berth_error why = BERTH_ERROR_INIT;
 	struct bt_str path = path_of(folder, name);
 	struct bt_file file;
-	if (!is_inside(name)) {
+	/* Like kubectl, refuse files outside of the folder. */
+	if (name.length == 0 || name.data[0] == '/' || bt_str_equal_c(name, "..") ||
+		bt_str_has_prefix(name, BT_STR("../")) || bt_str_find(name, BT_STR("/../")) >= 0) {
 		return bt_error_set(folder->err, BERTH_ERR_INVALID,
 			"-k %s: %s: %.*s is not in this folder", folder->path, field,
 			BT_STR_ARG(name));
@@ -500,24 +495,6 @@ static int fill_data(struct folder *folder, const char *field, const struct bt_j
 	return result;
 }
 
-/** Moves the values of a ConfigMap that are not UTF-8 from data to object.binaryData. */
-static void move_binary(
-	struct bt_arena *arena, struct bt_json_value *object, struct bt_json_value *data)
-{
-	struct bt_json_value *binary = bt_json_new(arena, BT_JSON_OBJECT);
-	for (uint32_t i = data->count; i > 0; i--) {
-		struct bt_json_member member = data->members[i - 1];
-		if (!bt_utf8_is_valid(member.value->text.data, member.value->text.length)) {
-			(void)bt_json_remove(data, member.name);
-			bt_json_set(arena, binary, member.name, member.value);
-		}
-	}
-	if (binary->count != 0) {
-		bt_kustomize_encode(arena, binary);
-		bt_json_set_value(arena, object, "binaryData", binary);
-	}
-}
-
 /**
  * Changes an object that a generator of another folder made. resource: the new content. merges:
  * behavior merge; false: behavior replace.
@@ -584,7 +561,20 @@ static int generate(struct folder *folder, const char *field, bool is_secret)
 			return result;
 		}
 		if (!is_secret) {
-			move_binary(arena, object, data);
+			/* Move values that are not UTF-8 from data to binaryData. */
+			struct bt_json_value *binary = bt_json_new(arena, BT_JSON_OBJECT);
+			for (uint32_t k = data->count; k > 0; k--) {
+				struct bt_json_member member = data->members[k - 1];
+				if (!bt_utf8_is_valid(
+					    member.value->text.data, member.value->text.length)) {
+					(void)bt_json_remove(data, member.name);
+					bt_json_set(arena, binary, member.name, member.value);
+				}
+			}
+			if (binary->count != 0) {
+				bt_kustomize_encode(arena, binary);
+				bt_json_set_value(arena, object, "binaryData", binary);
+			}
 		}
 		if (data->count != 0) {
 			bt_json_set_value(arena, object, "data", data);

@@ -528,38 +528,6 @@ static struct bt_json_value *sorted_copy(struct bt_arena *arena, const struct bt
 	return sorted;
 }
 
-/**
- * Returns the hash of the object's content. Like kustomize, hashes the JSON text that Go writes for
- * {binaryData, data, kind, name: "", type}.
- */
-static struct bt_str content_hash(struct bt_arena *arena, const struct bt_json_value *object)
-{
-	struct bt_json_value *data = sorted_copy(arena, bt_json_object_at(object, "data"));
-	struct bt_strbuf json = {0};
-	struct bt_strbuf escaped = {0};
-	bt_json_format(bt_json_put(arena, NULL,
-			       "{binaryData?: %v, data: %v, kind: %s, name: '', type: %v}",
-			       sorted_copy(arena, bt_json_object_at(object, "binaryData")),
-			       data->count != 0 ? data : bt_json_new_c(arena, ""),
-			       bt_json_text_at(object, "kind"),
-			       is_kind(object, "Secret")
-				       ? bt_json_new_str(arena, bt_json_text_at(object, "type"))
-				       : NULL),
-		&json);
-	for (size_t i = 0; i < json.length; i++) {
-		char byte = bt_strbuf_c(&json)[i];
-		if (byte == '<' || byte == '>' || byte == '&') {
-			bt_strbuf_printf(&escaped, "\\u%04x", (unsigned)byte);
-		} else {
-			bt_strbuf_append_char(&escaped, byte);
-		}
-	}
-	struct bt_str hash = hash_text(arena, bt_strbuf_str(&escaped));
-	bt_strbuf_finish(&json);
-	bt_strbuf_finish(&escaped);
-	return hash;
-}
-
 /* --- the order of the output --- */
 
 static const char *const first_kinds[] = {"Namespace", "ResourceQuota", "StorageClass",
@@ -604,10 +572,41 @@ void bt_kustomize_finish_names(
 		struct bt_json_value *metadata =
 			bt_json_ensure_object(arena, resources[i].object, "metadata");
 		if (resources[i].hashed) {
+			/*
+			 * Like kustomize, hash the JSON text that Go writes for {binaryData, data,
+			 * kind, name: "", type}.
+			 */
+			const struct bt_json_value *object = resources[i].object;
+			struct bt_json_value *data =
+				sorted_copy(arena, bt_json_object_at(object, "data"));
+			struct bt_strbuf json = {0};
+			struct bt_strbuf escaped = {0};
+			bt_json_format(
+				bt_json_put(arena, NULL,
+					"{binaryData?: %v, data: %v, kind: %s, name: '', type: %v}",
+					sorted_copy(arena, bt_json_object_at(object, "binaryData")),
+					data->count != 0 ? data : bt_json_new_c(arena, ""),
+					bt_json_text_at(object, "kind"),
+					is_kind(object, "Secret")
+						? bt_json_new_str(
+							  arena, bt_json_text_at(object, "type"))
+						: NULL),
+				&json);
+			for (size_t k = 0; k < json.length; k++) {
+				char byte = bt_strbuf_c(&json)[k];
+				if (byte == '<' || byte == '>' || byte == '&') {
+					bt_strbuf_printf(&escaped, "\\u%04x", (unsigned)byte);
+				} else {
+					bt_strbuf_append_char(&escaped, byte);
+				}
+			}
+			struct bt_str hash = hash_text(arena, bt_strbuf_str(&escaped));
+			bt_strbuf_finish(&json);
+			bt_strbuf_finish(&escaped);
 			bt_json_set_str(arena, metadata, "name",
 				bt_arena_printf(arena, "%.*s-%.*s",
 					BT_STR_ARG(bt_json_text_at(metadata, "name")),
-					BT_STR_ARG(content_hash(arena, resources[i].object))));
+					BT_STR_ARG(hash)));
 		}
 	}
 	bt_kustomize_update_references(arena, resources, count, BT_STR(""));

@@ -388,16 +388,6 @@ static int find_source(struct bt_arena *arena, struct bt_kustomized *resources, 
 			  : cut_piece(arena, bt_json_object_at(source, "options"), out_value, err);
 }
 
-static bool is_rejected(const struct bt_json_value *target, struct bt_kustomized *resource)
-{
-	const struct bt_json_value *list = bt_json_array_at(target, "reject");
-	bool found = false;
-	for (uint32_t i = 0; i < list->count && !found; i++) {
-		found = is_selected(list->elements[i], resource);
-	}
-	return found;
-}
-
 /** Copies the value into one of the target's fields in one object. */
 static int change_field(struct bt_arena *arena, struct bt_kustomized *resource,
 	const struct bt_json_value *value, const struct bt_json_value *target, struct bt_str field,
@@ -441,8 +431,12 @@ int bt_kustomize_replace(struct bt_arena *arena, struct bt_kustomized *resources
 				err, BERTH_ERR_INVALID, "target must specify resources to select");
 		}
 		for (uint32_t k = 0; k < count && result == 0; k++) {
-			if (!is_selected(selector, &resources[k]) ||
-				is_rejected(target, &resources[k])) {
+			const struct bt_json_value *list = bt_json_array_at(target, "reject");
+			bool rejected = false;
+			for (uint32_t j = 0; j < list->count && !rejected; j++) {
+				rejected = is_selected(list->elements[j], &resources[k]);
+			}
+			if (!is_selected(selector, &resources[k]) || rejected) {
 				continue;
 			}
 			if (fields->count == 0) {

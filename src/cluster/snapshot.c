@@ -303,21 +303,6 @@ static struct bt_object_meta *visit_object(
 	return copy;
 }
 
-static void annotate_pods_exist(struct bt_object_meta *meta, struct bt_arena *arena)
-{
-	const struct bt_str_map old = meta->annotations;
-	struct bt_str_pair *items =
-		BT_ARENA_NEW_ARRAY(arena, struct bt_str_pair, (size_t)old.count + 1);
-	uint32_t count = 0;
-	for (uint32_t i = 0; i < old.count; i++) {
-		if (!bt_str_equal_c(old.items[i].key, BT_ANNOTATION_PODS_EXIST)) {
-			items[count++] = old.items[i];
-		}
-	}
-	items[count++] = (struct bt_str_pair){BT_STR(BT_ANNOTATION_PODS_EXIST), BT_STR("true")};
-	meta->annotations = (struct bt_str_map){items, count, true};
-}
-
 static void add_text(struct bt_snapshot_stream *stream, struct bt_str text)
 {
 	/*
@@ -340,21 +325,6 @@ static void add_key(struct bt_snapshot_stream *stream, struct bt_str key)
 	add_text(stream, name);
 }
 
-static void add_device_texts(struct bt_snapshot_stream *stream, const struct bt_device *device)
-{
-	for (uint32_t i = 0; i < device->attributes.count; i++) {
-		const struct bt_device_attribute *attribute = &device->attributes.items[i].value;
-		add_key(stream, device->attributes.items[i].key);
-		add_text(stream, attribute->string);
-		for (uint32_t n = 0; n < attribute->strings.count; n++) {
-			add_text(stream, attribute->strings.items[n]);
-		}
-	}
-	for (uint32_t i = 0; i < device->capacity.count; i++) {
-		add_key(stream, device->capacity.items[i].key);
-	}
-}
-
 /** Collects the words of an object, and copies of a ResourceSlice's texts. */
 static void collect_names(
 	struct bt_snapshot_stream *stream, const struct bt_object *object, struct bt_str name)
@@ -365,7 +335,19 @@ static void collect_names(
 			bt_object_value(object, BT_KIND_RESOURCE_SLICE);
 		add_text(stream, slice->spec.driver);
 		for (uint32_t i = 0; i < slice->spec.devices.count; i++) {
-			add_device_texts(stream, &slice->spec.devices.items[i]);
+			const struct bt_device *device = &slice->spec.devices.items[i];
+			for (uint32_t k = 0; k < device->attributes.count; k++) {
+				const struct bt_device_attribute *attribute =
+					&device->attributes.items[k].value;
+				add_key(stream, device->attributes.items[k].key);
+				add_text(stream, attribute->string);
+				for (uint32_t n = 0; n < attribute->strings.count; n++) {
+					add_text(stream, attribute->strings.items[n]);
+				}
+			}
+			for (uint32_t k = 0; k < device->capacity.count; k++) {
+				add_key(stream, device->capacity.items[k].key);
+			}
 		}
 	}
 }
@@ -450,7 +432,18 @@ int bt_snapshot_write(struct bt_manifests *cluster, struct bt_snapshot_stream *s
 		struct bt_json_writer writer;
 		struct bt_object_meta *meta = visit_object(stream, object->object, object->name);
 		if (object->pods_exist && bt_kind_creates_pods(object->kind)) {
-			annotate_pods_exist(meta, &stream->arena);
+			const struct bt_str_map old = meta->annotations;
+			struct bt_str_pair *items = BT_ARENA_NEW_ARRAY(
+				&stream->arena, struct bt_str_pair, (size_t)old.count + 1);
+			uint32_t count = 0;
+			for (uint32_t k = 0; k < old.count; k++) {
+				if (!bt_str_equal_c(old.items[k].key, BT_ANNOTATION_PODS_EXIST)) {
+					items[count++] = old.items[k];
+				}
+			}
+			items[count++] = (struct bt_str_pair){
+				BT_STR(BT_ANNOTATION_PODS_EXIST), BT_STR("true")};
+			meta->annotations = (struct bt_str_map){items, count, true};
 		}
 		bt_strbuf_append_c(&text, i == 0 ? "\n" : ",\n");
 		bt_json_writer_init(&writer, &text, 0);
