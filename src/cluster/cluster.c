@@ -144,34 +144,6 @@ static int observe(struct bt_cluster *cluster, enum bt_kind kind,
 	return result;
 }
 
-/** Creates the scheduler and lets it observe every object in the store. */
-static int start_scheduler(struct bt_cluster *cluster, struct berth_error *err)
-{
-	const struct bt_cluster_options *options = &cluster->options;
-	int64_t now_ns = bt_api_now_ns(cluster->api);
-	bt_cluster_writes_init(&cluster->writes, cluster->api);
-	int result = bt_scheduler_create(options->config, &options->engine,
-		&cluster->writes.base.writer, &cluster->scheduler, err);
-	cluster->writes.base.scheduler = cluster->scheduler;
-	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(watched) && result == 0; i++) {
-		uint32_t collection = bt_typed_resource(cluster->api, watched[i])->collection;
-		bt_vec_pad(&cluster->kinds, collection + 1, KIND_NONE);
-		cluster->kinds.items[collection] = (uint8_t)watched[i];
-		struct bt_store_walk walk =
-			bt_store_walk_current(cluster->store, collection, BT_STR(""));
-		struct bt_stored *stored;
-		while (result == 0 && (stored = bt_store_walk_next(&walk, NULL)) != NULL) {
-			struct bt_store_change change = {
-				.rv = stored->rv, .type = BT_CHANGE_ADDED, .after = stored};
-			result = observe(cluster, watched[i], &change, now_ns, err);
-		}
-		bt_store_walk_end(&walk);
-	}
-	bt_store_on_change(cluster->store, record_change, cluster);
-	cluster->next_tick_ns = now_ns + TICK_NS;
-	return result;
-}
-
 /**
  * Observes changes and tries a bounded number of pods. *out_next_ns: when to call again at the
  * latest, in the cluster's time.
@@ -280,24 +252,6 @@ static int open_data_dir(struct bt_cluster *cluster, struct berth_error *err)
 	return result < 0 ? bt_error_wrap(err, result, "--data-dir") : 0;
 }
 
-/**
- * Returns whether the API adds the protection finalizers to claims and volumes. If all three
- * controllers below run, the API adds the finalizers, because these controllers remove them. If
- * none of the three runs, the API adds the finalizers, too, as a kube-apiserver without controllers
- * does.
- */
-static bool protects_storage(const struct bt_controllers_options *controllers)
-{
-	static const char *const names[] = {"persistentvolume-binder-controller",
-		"persistentvolumeclaim-protection-controller",
-		"persistentvolume-protection-controller"};
-	size_t count = 0;
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(names); i++) {
-		count += bt_controllers_has(controllers, names[i]) ? 1 : 0;
-	}
-	return count == 0 || count == BT_ARRAY_LENGTH(names);
-}
-
 int bt_cluster_create(const struct bt_cluster_options *options, struct bt_cluster **out_cluster,
 	struct berth_error *err)
 {
@@ -317,6 +271,18 @@ int bt_cluster_create(const struct bt_cluster_options *options, struct bt_cluste
 		bt_cluster_destroy(cluster);
 		return result;
 	}
+	/*
+	 * The API adds the protection finalizers to claims and volumes if all of these controllers
+	 * run, because these remove them, or, as a kube-apiserver without controllers does, if none
+	 * of them runs.
+	 */
+	static const char *const storage_controllers[] = {"persistentvolume-binder-controller",
+		"persistentvolumeclaim-protection-controller",
+		"persistentvolume-protection-controller"};
+	size_t storage_count = 0;
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(storage_controllers); i++) {
+		storage_count += bt_controllers_has(controllers, storage_controllers[i]);
+	}
 	struct bt_api_options api = {
 		.store = cluster->store,
 		.now_ns = bt_cluster_clock_now_ns,
@@ -328,7 +294,8 @@ int bt_cluster_create(const struct bt_cluster_options *options, struct bt_cluste
 		.admit_service_account =
 			bt_controllers_has(controllers, "serviceaccount-controller"),
 		.admit_taint_nodes = bt_controllers_has(controllers, "node-lifecycle-controller"),
-		.admit_storage_protection = protects_storage(controllers),
+		.admit_storage_protection = (storage_count == 0 ||
+			storage_count == BT_ARRAY_LENGTH(storage_controllers)),
 		.admit_pod_group_protection =
 			bt_controllers_has(controllers, "podgroup-protection-controller"),
 		.generic_workload = bt_gate_enabled(&gates, BT_GATE_GENERIC_WORKLOAD),
@@ -397,7 +364,28 @@ int bt_cluster_start(struct bt_cluster *cluster, struct berth_error *err)
 		result = bt_controllers_add_nodes(cluster->controllers, &options->nodes, err);
 	}
 	if (result == 0 && options->config != NULL) {
-		result = start_scheduler(cluster, err);
+		int64_t now_ns = bt_api_now_ns(cluster->api);
+		bt_cluster_writes_init(&cluster->writes, cluster->api);
+		result = bt_scheduler_create(options->config, &options->engine,
+			&cluster->writes.base.writer, &cluster->scheduler, err);
+		cluster->writes.base.scheduler = cluster->scheduler;
+		for (uint32_t i = 0; i < BT_ARRAY_LENGTH(watched) && result == 0; i++) {
+			uint32_t collection =
+				bt_typed_resource(cluster->api, watched[i])->collection;
+			bt_vec_pad(&cluster->kinds, collection + 1, KIND_NONE);
+			cluster->kinds.items[collection] = (uint8_t)watched[i];
+			struct bt_store_walk walk =
+				bt_store_walk_current(cluster->store, collection, BT_STR(""));
+			struct bt_stored *stored;
+			while (result == 0 && (stored = bt_store_walk_next(&walk, NULL)) != NULL) {
+				struct bt_store_change change = {
+					.rv = stored->rv, .type = BT_CHANGE_ADDED, .after = stored};
+				result = observe(cluster, watched[i], &change, now_ns, err);
+			}
+			bt_store_walk_end(&walk);
+		}
+		bt_store_on_change(cluster->store, record_change, cluster);
+		cluster->next_tick_ns = now_ns + TICK_NS;
 	}
 	return result;
 }

@@ -542,37 +542,6 @@ bool bt_controllers_have_work(const struct bt_hub *hub)
 
 /* --- enabling controllers --- */
 
-static void add_member(struct bt_hub *hub, const struct bt_controller_row *row)
-{
-	static const struct bt_str groups[] = {
-		BT_STR_INIT("system:masters"),
-		BT_STR_INIT("system:serviceaccounts"),
-		BT_STR_INIT("system:serviceaccounts:kube-system"),
-		BT_STR_INIT("system:authenticated"),
-	};
-	struct bt_hub_member *member = &hub->members[hub->member_count];
-	const struct bt_controller_ops *ops = row->ops;
-	struct bt_strbuf name = {0};
-	size_t bytes = ops->group_count * sizeof(struct bt_groups) +
-		(ops->has_selectors ? sizeof(struct bt_selector_table) : 0);
-
-	bt_strbuf_printf(&name, "system:serviceaccount:kube-system:%s", row->name);
-	member->name = row->name;
-	member->ops = ops;
-	member->user_name = bt_strbuf_steal(&name);
-	member->user = (struct bt_user){
-		.name = bt_str_from(member->user_name),
-		.group_count = (uint32_t)BT_ARRAY_LENGTH(groups),
-		.groups = groups,
-	};
-	hub->current = hub->member_count++;
-	bytes = BT_MAX(bytes, ops->data_bytes);
-	member->data = bytes != 0 ? bt_calloc(1, bytes) : NULL;
-	if (ops->init != NULL) {
-		ops->init(member->data, hub);
-	}
-}
-
 int bt_controllers_create(struct bt_api *api, const struct bt_controllers_options *options,
 	struct bt_hub **out_hub, struct berth_error *err)
 {
@@ -594,7 +563,33 @@ int bt_controllers_create(struct bt_api *api, const struct bt_controllers_option
 	for (const struct bt_controller_row *row = bt_controller_rows; row->name != NULL; row++) {
 		if (bt_controllers_has(options, row->name)) {
 			BT_ASSERT(hub->member_count < BT_HUB_CONTROLLERS_MAX);
-			add_member(hub, row);
+			static const struct bt_str groups[] = {
+				BT_STR_INIT("system:masters"),
+				BT_STR_INIT("system:serviceaccounts"),
+				BT_STR_INIT("system:serviceaccounts:kube-system"),
+				BT_STR_INIT("system:authenticated"),
+			};
+			struct bt_hub_member *member = &hub->members[hub->member_count];
+			const struct bt_controller_ops *ops = row->ops;
+			struct bt_strbuf name = {0};
+			size_t bytes = ops->group_count * sizeof(struct bt_groups) +
+				(ops->has_selectors ? sizeof(struct bt_selector_table) : 0);
+
+			bt_strbuf_printf(&name, "system:serviceaccount:kube-system:%s", row->name);
+			member->name = row->name;
+			member->ops = ops;
+			member->user_name = bt_strbuf_steal(&name);
+			member->user = (struct bt_user){
+				.name = bt_str_from(member->user_name),
+				.group_count = (uint32_t)BT_ARRAY_LENGTH(groups),
+				.groups = groups,
+			};
+			hub->current = hub->member_count++;
+			bytes = BT_MAX(bytes, ops->data_bytes);
+			member->data = bytes != 0 ? bt_calloc(1, bytes) : NULL;
+			if (ops->init != NULL) {
+				ops->init(member->data, hub);
+			}
 		}
 	}
 	/* Begin at the last member, so that the first turn is the first member's. */

@@ -194,29 +194,6 @@ static void remove_record(struct bt_pod_index *index, struct bt_indexed_pod *rec
 	bt_free(record);
 }
 
-static void add_record(struct bt_pod_index *index, struct bt_indexed_pod *record)
-{
-	bt_vec_store(&index->records, &index->free_slots, record, record->slot);
-	bt_map_insert(&index->by_key, bt_str_hash(record->key), record->slot);
-	for (int i = 0; i < BT_POD_LIST_COUNT; i++) {
-		enum bt_pod_list kind = (enum bt_pod_list)i;
-		struct bt_indexed_pod *first = find_first(index, kind, record);
-		uint64_t hash;
-
-		if (first == NULL && list_hash(record, kind, &hash)) {
-			bt_map_insert(&index->lists[kind], hash, record->slot);
-		} else if (first != NULL) {
-			/* Insert after the first record, so that the map's value stays valid. */
-			record->previous[kind] = first;
-			record->next[kind] = first->next[kind];
-			if (first->next[kind] != NULL) {
-				first->next[kind]->previous[kind] = record;
-			}
-			first->next[kind] = record;
-		}
-	}
-}
-
 void bt_pod_index_observe(struct bt_pod_index *index, const struct bt_observed *observed)
 {
 	struct bt_indexed_pod *old = find_key(index, observed->key);
@@ -252,7 +229,25 @@ void bt_pod_index_observe(struct bt_pod_index *index, const struct bt_observed *
 	if (old != NULL) {
 		remove_record(index, old);
 	}
-	add_record(index, record);
+	bt_vec_store(&index->records, &index->free_slots, record, record->slot);
+	bt_map_insert(&index->by_key, bt_str_hash(record->key), record->slot);
+	for (int i = 0; i < BT_POD_LIST_COUNT; i++) {
+		enum bt_pod_list kind = (enum bt_pod_list)i;
+		struct bt_indexed_pod *first = find_first(index, kind, record);
+		uint64_t hash;
+
+		if (first == NULL && list_hash(record, kind, &hash)) {
+			bt_map_insert(&index->lists[kind], hash, record->slot);
+		} else if (first != NULL) {
+			/* Insert after the first record, so that the map's value stays valid. */
+			record->previous[kind] = first;
+			record->next[kind] = first->next[kind];
+			if (first->next[kind] != NULL) {
+				first->next[kind]->previous[kind] = record;
+			}
+			first->next[kind] = record;
+		}
+	}
 }
 
 const struct bt_indexed_pod *bt_pod_index_find(const struct bt_hub *hub, struct bt_str key)

@@ -116,37 +116,6 @@ static int patch_status(void *context, const struct bt_pod *pod,
 	return 0;
 }
 
-/**
- * Acts as the disruption controller after an eviction: each budget that matches the pod allows one
- * disruption less, but not below 0.
- */
-static void use_up_budgets(struct bt_simulation *simulation, const struct bt_pod *victim)
-{
-	struct bt_state *state = simulation->engine->state;
-	struct bt_arena arena = {0};
-	BT_VEC(struct bt_object *) changed = {0};
-	const struct bt_pod_disruption_budget *budget;
-	uint32_t cursor = 0;
-	while ((budget = bt_object_store_next(&state->objects, BT_KIND_POD_DISRUPTION_BUDGET,
-			victim->metadata.namespace_, &cursor)) != NULL) {
-		struct bt_selector selector;
-		if (budget->status.disruptions_allowed > 0 &&
-			bt_selector_from_label_selector(
-				budget->spec.selector, &arena, &selector, NULL) == 0 &&
-			bt_selector_matches(&selector, &victim->metadata.labels)) {
-			struct bt_pod_disruption_budget copy = *budget;
-			copy.status.disruptions_allowed--;
-			bt_vec_push(
-				&changed, bt_object_create(BT_KIND_POD_DISRUPTION_BUDGET, &copy));
-		}
-	}
-	for (uint32_t i = 0; i < changed.count; i++) {
-		bt_object_store_put(&state->objects, changed.items[i]);
-	}
-	bt_vec_finish(&changed);
-	bt_arena_finish(&arena);
-}
-
 /** Evicts a pod and deletes it at once, because there is no kubelet. */
 static int delete_pod(void *context, struct bt_preemption_ticket ticket BT_UNUSED,
 	const struct bt_preemption_pod *victim, struct berth_error *err)
@@ -177,7 +146,33 @@ static int delete_pod(void *context, struct bt_preemption_ticket ticket BT_UNUSE
 		entry->is_dropped = true;
 	}
 	change(simulation, object, NULL);
-	use_up_budgets(simulation, pod);
+	/*
+	 * Act as the disruption controller after an eviction: each budget that matches the pod
+	 * allows one disruption less, but not below 0.
+	 */
+	struct bt_state *state = simulation->engine->state;
+	struct bt_arena arena = {0};
+	BT_VEC(struct bt_object *) changed = {0};
+	const struct bt_pod_disruption_budget *budget;
+	uint32_t cursor = 0;
+	while ((budget = bt_object_store_next(&state->objects, BT_KIND_POD_DISRUPTION_BUDGET,
+			pod->metadata.namespace_, &cursor)) != NULL) {
+		struct bt_selector selector;
+		if (budget->status.disruptions_allowed > 0 &&
+			bt_selector_from_label_selector(
+				budget->spec.selector, &arena, &selector, NULL) == 0 &&
+			bt_selector_matches(&selector, &pod->metadata.labels)) {
+			struct bt_pod_disruption_budget copy = *budget;
+			copy.status.disruptions_allowed--;
+			bt_vec_push(
+				&changed, bt_object_create(BT_KIND_POD_DISRUPTION_BUDGET, &copy));
+		}
+	}
+	for (uint32_t i = 0; i < changed.count; i++) {
+		bt_object_store_put(&state->objects, changed.items[i]);
+	}
+	bt_vec_finish(&changed);
+	bt_arena_finish(&arena);
 	return 0;
 }
 
@@ -352,31 +347,6 @@ static struct bt_str nominated_node(
 		: BT_STR("");
 }
 
-/**
- * Evicts terminating pods of lower priority from the node that the preemptor is nominated for.
- * Preemption does not delete terminating pods again, and a simulation has no kubelet that would end
- * them.
- */
-static void evict_terminating(
-	struct bt_simulation *simulation, const struct bt_simulated_pod *preemptor)
-{
-	const struct bt_state *state = simulation->engine->state;
-	struct bt_str node_name = nominated_node(simulation, preemptor);
-	uint32_t slot =
-		node_name.length != 0 ? bt_state_snapshot_find(state, node_name) : BT_SLOT_NONE;
-	for (uint32_t i = 0; slot != BT_SLOT_NONE && i < state->nodes.rows[slot].pods.count; i++) {
-		uint32_t pod_id = state->nodes.rows[slot].pods.items[i];
-		const struct bt_pod_record *record = bt_state_pod_at(state, pod_id);
-		if (record->terminating && record->priority < bt_pod_priority(preemptor->pod)) {
-			struct bt_pod_info info;
-			bt_pod_info_from_record(state, pod_id, &info);
-			struct bt_preemption_pod victim = {info.namespace_, info.name, info.uid};
-			struct bt_preemption_ticket none = {NULL, 0};
-			(void)delete_pod(simulation, none, &victim, NULL); /* cannot fail */
-		}
-	}
-}
-
 static void set_failed(struct bt_simulation *simulation, struct bt_simulated_pod *entry,
 	const struct bt_attempt *attempt, struct bt_str *last)
 {
@@ -401,7 +371,28 @@ static void set_failed(struct bt_simulation *simulation, struct bt_simulated_pod
 		entry->is_dropped = true;
 		change(simulation, entry->object, NULL);
 	} else if (simulation->preempt) {
-		evict_terminating(simulation, entry);
+		/*
+		 * Evict terminating pods of lower priority from the node that the preemptor is
+		 * nominated for. Preemption does not delete terminating pods again, and a
+		 * simulation has no kubelet that would end them.
+		 */
+		const struct bt_state *state = simulation->engine->state;
+		struct bt_str node_name = nominated_node(simulation, entry);
+		uint32_t slot = node_name.length != 0 ? bt_state_snapshot_find(state, node_name)
+						      : BT_SLOT_NONE;
+		for (uint32_t i = 0; slot != BT_SLOT_NONE && i < state->nodes.rows[slot].pods.count;
+			i++) {
+			uint32_t pod_id = state->nodes.rows[slot].pods.items[i];
+			const struct bt_pod_record *record = bt_state_pod_at(state, pod_id);
+			if (record->terminating && record->priority < bt_pod_priority(entry->pod)) {
+				struct bt_pod_info info;
+				bt_pod_info_from_record(state, pod_id, &info);
+				struct bt_preemption_pod victim = {
+					info.namespace_, info.name, info.uid};
+				struct bt_preemption_ticket none = {NULL, 0};
+				(void)delete_pod(simulation, none, &victim, NULL); /* cannot fail */
+			}
+		}
 	}
 }
 

@@ -740,30 +740,6 @@ static void add_existing_pods(struct bt_expansion_work *work, uint32_t owner_ind
 
 /** --- collecting the objects that the controllers created --- */
 
-static int collect_made(struct bt_expansion_work *work, enum bt_kind kind, struct berth_error *err)
-{
-	struct bt_expansion *expansion = work->expansion;
-	struct bt_store_walk walk = bt_store_walk_current(
-		bt_cluster_store(work->cluster), resource_of(work, kind)->collection, BT_STR(""));
-	const struct bt_stored *stored;
-	int result = 0;
-	while (result == 0 && (stored = bt_store_walk_next(&walk, NULL)) != NULL) {
-		struct bt_object *object = bt_typed_decode(kind, stored, err);
-		if (object == NULL) {
-			result = BERTH_ERR_INVALID;
-			break;
-		}
-		if (bt_manifests_find(expansion->cluster, kind, object->meta->namespace_,
-			    object->meta->name) == BT_MANIFESTS_NONE) {
-			bt_vec_push(&expansion->made, object);
-		} else {
-			bt_object_release(object);
-		}
-	}
-	bt_store_walk_end(&walk);
-	return result;
-}
-
 /** Sorts the pods by owner, and marks the last pods of each owner as extra. */
 static void sort_pods(struct bt_expansion *expansion)
 {
@@ -831,7 +807,23 @@ static int expand(struct bt_expansion_work *work, struct berth_error *err)
 	static const enum bt_kind made[] = {
 		BT_KIND_REPLICA_SET, BT_KIND_PERSISTENT_VOLUME_CLAIM, BT_KIND_POD_GROUP};
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(made) && result == 0; i++) {
-		result = collect_made(work, made[i], err);
+		struct bt_store_walk walk = bt_store_walk_current(bt_cluster_store(work->cluster),
+			resource_of(work, made[i])->collection, BT_STR(""));
+		const struct bt_stored *stored;
+		while (result == 0 && (stored = bt_store_walk_next(&walk, NULL)) != NULL) {
+			struct bt_object *object = bt_typed_decode(made[i], stored, err);
+			if (object == NULL) {
+				result = BERTH_ERR_INVALID;
+				break;
+			}
+			if (bt_manifests_find(expansion->cluster, made[i], object->meta->namespace_,
+				    object->meta->name) == BT_MANIFESTS_NONE) {
+				bt_vec_push(&expansion->made, object);
+			} else {
+				bt_object_release(object);
+			}
+		}
+		bt_store_walk_end(&walk);
 	}
 	return result;
 }
