@@ -78,53 +78,41 @@ struct bt_daemon_pass {
 	uint32_t writes;
 };
 
-struct tolerated {
-	const char *key;
-	const char *effect;
-};
-
-/** Adds a toleration in place of an old one of the same key and effect. */
-static void add_toleration(struct bt_arena *arena, struct bt_json_value *tolerations,
-	const struct tolerated *tolerated)
-{
-	for (uint32_t i = 0; i < tolerations->count; i++) {
-		const struct bt_json_value *old = tolerations->elements[i];
-		if (bt_str_equal_c(bt_json_text_at(old, "key"), tolerated->key) &&
-			bt_str_equal_c(bt_json_text_at(old, "effect"), tolerated->effect)) {
-			bt_json_remove_at(tolerations, i);
-			break;
-		}
-	}
-	bt_json_put(arena, tolerations, "[{key: %c, operator: 'Exists', effect: %c}]",
-		tolerated->key, tolerated->effect);
-}
-
 /** Reads the DaemonSet's spec into the pass. Returns false if the template is not a valid pod. */
 static bool daemon_read_spec(struct bt_daemon_pass *pass)
 {
-	static const struct tolerated all[] = {
+	static const struct {
+		const char *key;
+		const char *effect;
+	} all[] = {
 		{"node.kubernetes.io/not-ready", "NoExecute"},
 		{"node.kubernetes.io/unreachable", "NoExecute"},
 		{"node.kubernetes.io/disk-pressure", "NoSchedule"},
 		{"node.kubernetes.io/memory-pressure", "NoSchedule"},
 		{"node.kubernetes.io/pid-pressure", "NoSchedule"},
 		{"node.kubernetes.io/unschedulable", "NoSchedule"},
+		/* Last: only with hostNetwork. */
+		{"node.kubernetes.io/network-unavailable", "NoSchedule"},
 	};
-	static const struct tolerated network = {
-		"node.kubernetes.io/network-unavailable", "NoSchedule"};
 	const struct bt_json_value *template_ = bt_json_object_at(pass->set, "spec.template");
 	struct bt_arena *arena = pass->arena;
-	struct bt_json_value *spec;
-	struct bt_json_value *tolerations;
 
 	pass->template_ = bt_json_clone(arena, template_, false);
-	spec = bt_json_ensure_object(arena, pass->template_, "spec");
-	tolerations = bt_json_ensure_array(arena, spec, "tolerations");
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(all); i++) {
-		add_toleration(arena, tolerations, &all[i]);
-	}
-	if (bt_json_bool_at(spec, "hostNetwork", false)) {
-		add_toleration(arena, tolerations, &network);
+	struct bt_json_value *spec = bt_json_ensure_object(arena, pass->template_, "spec");
+	struct bt_json_value *tolerations = bt_json_ensure_array(arena, spec, "tolerations");
+	size_t count = BT_ARRAY_LENGTH(all) - !bt_json_bool_at(spec, "hostNetwork", false);
+	for (size_t i = 0; i < count; i++) {
+		/* The toleration replaces one of the same key and effect. */
+		for (uint32_t k = 0; k < tolerations->count; k++) {
+			const struct bt_json_value *old = tolerations->elements[k];
+			if (bt_str_equal_c(bt_json_text_at(old, "key"), all[i].key) &&
+				bt_str_equal_c(bt_json_text_at(old, "effect"), all[i].effect)) {
+				bt_json_remove_at(tolerations, k);
+				break;
+			}
+		}
+		bt_json_put(arena, tolerations, "[{key: %c, operator: 'Exists', effect: %c}]",
+			all[i].key, all[i].effect);
 	}
 	if (!bt_tree_decode(arena, spec, &bt_pod_spec_message, &pass->spec)) {
 		return false;
@@ -263,33 +251,6 @@ static void update(struct bt_daemon_pass *pass)
 
 /* --- nodes --- */
 
-static void remove_node(struct bt_daemon_sets *self, struct bt_str name)
-{
-	uint32_t slot = bt_groups_find(&self->names, name);
-
-	if (slot != BT_GROUPS_NONE) {
-		bt_arena_finish(&self->nodes.items[slot].arena);
-		self->nodes.items[slot] = (struct bt_daemon_node){0};
-		bt_groups_remove(&self->names, name);
-		self->order.count = 0;
-	}
-}
-
-static void order_nodes(struct bt_daemon_sets *self)
-{
-	if (self->order.count == self->names.by_key.count) {
-		return;
-	}
-	for (uint32_t i = 0; i < self->nodes.count; i++) {
-		struct bt_daemon_order entry = {self->nodes.items[i].name, i};
-		if (entry.name.data != NULL) {
-			bt_vec_push(&self->order, entry);
-		}
-	}
-	qsort(self->order.items, self->order.count, sizeof(*self->order.items),
-		bt_str_compare_qsort);
-}
-
 /** Reads changed nodes, at most NODE_READS_PER_SYNC. Returns whether all changed nodes are read. */
 static bool read_nodes(struct bt_daemon_pass *pass)
 {
@@ -356,25 +317,6 @@ static struct bt_str target_of(const struct bt_json_value *pod)
 	return BT_STR("");
 }
 
-/**
- * Called for a new node and for changed labels or taints. The next sync of a DaemonSet reads the
- * node, so node changes cost little while there are no DaemonSets.
- */
-static void mark_node_dirty(struct bt_daemon_sets *self, struct bt_str name)
-{
-	uint32_t slot = bt_groups_find(&self->names, name);
-
-	self->has_unread = true;
-	if (slot == BT_GROUPS_NONE) {
-		slot = bt_groups_set(&self->names, name, BT_STR(""));
-		struct bt_daemon_node node = {.name = bt_groups_key(&self->names, slot)};
-
-		bt_vec_put(&self->nodes, slot, node);
-		self->order.count = 0;
-	}
-	self->nodes.items[slot].is_read = false;
-}
-
 static void observe(void *data, struct bt_hub *hub, const struct bt_observed *observed)
 {
 	struct bt_daemon_sets *self = data;
@@ -408,10 +350,26 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 			bt_json_array_at(observed->after, "spec.taints"))) {
 		return;
 	}
-	if (observed->type == BT_CHANGE_DELETED) {
-		remove_node(self, observed->key);
-	} else {
-		mark_node_dirty(self, observed->key);
+	uint32_t slot = bt_groups_find(&self->names, observed->key);
+	if (observed->type != BT_CHANGE_DELETED) {
+		/*
+		 * The next sync of a DaemonSet reads the node, so node changes cost little while
+		 * there are no DaemonSets.
+		 */
+		self->has_unread = true;
+		if (slot == BT_GROUPS_NONE) {
+			slot = bt_groups_set(&self->names, observed->key, BT_STR(""));
+			struct bt_daemon_node node = {.name = bt_groups_key(&self->names, slot)};
+
+			bt_vec_put(&self->nodes, slot, node);
+			self->order.count = 0;
+		}
+		self->nodes.items[slot].is_read = false;
+	} else if (slot != BT_GROUPS_NONE) {
+		bt_arena_finish(&self->nodes.items[slot].arena);
+		self->nodes.items[slot] = (struct bt_daemon_node){0};
+		bt_groups_remove(&self->names, observed->key);
+		self->order.count = 0;
 	}
 	for (uint32_t i = 0; i < self->selectors.entries.count; i++) {
 		if (self->selectors.entries.items[i] != NULL) {
@@ -469,7 +427,16 @@ static void collect_places(struct bt_daemon_pass *pass, const struct bt_indexed_
 	uint32_t count = 0;
 	uint32_t at = 0;
 
-	order_nodes(self);
+	if (self->order.count != self->names.by_key.count) {
+		for (uint32_t i = 0; i < self->nodes.count; i++) {
+			struct bt_daemon_order entry = {self->nodes.items[i].name, i};
+			if (entry.name.data != NULL) {
+				bt_vec_push(&self->order, entry);
+			}
+		}
+		qsort(self->order.items, self->order.count, sizeof(*self->order.items),
+			bt_str_compare_qsort);
+	}
 	pass->place_count = self->order.count;
 	pass->places = BT_ARENA_NEW_ARRAY(pass->arena, struct bt_daemon_place, pass->place_count);
 	for (uint32_t i = 0; i < pass->place_count; i++) {

@@ -337,31 +337,6 @@ static void refresh_new_set(struct rollout *rollout)
 	}
 }
 
-static struct bt_json_value *build_set(
-	struct rollout *rollout, struct bt_str name, struct bt_str hash, int64_t size)
-{
-	struct bt_arena *arena = rollout->arena;
-	const struct bt_json_value *spec = bt_json_object_at(rollout->deployment, "spec");
-	struct bt_json_value *annotations = bt_json_new(arena, BT_JSON_OBJECT);
-	struct bt_json_value *template_ =
-		bt_json_put(arena, bt_json_clone(arena, bt_json_object_at(spec, "template"), false),
-			"{metadata: {labels: {" LABEL_TEMPLATE_HASH ": %s}}}", hash);
-	struct bt_json_value *selector =
-		bt_json_put(arena, bt_json_clone(arena, bt_json_object_at(spec, "selector"), false),
-			"{matchLabels: {" LABEL_TEMPLATE_HASH ": %s}}", hash);
-
-	copy_annotations(rollout, annotations);
-	set_number(rollout, annotations, ANNOTATION_REVISION, next_revision(rollout));
-	set_number(rollout, annotations, ANNOTATION_DESIRED, rollout->replicas);
-	set_number(rollout, annotations, ANNOTATION_MAX, rollout->replicas + rollout->surge);
-	return bt_json_put(arena, NULL,
-		"{metadata: {annotations: %v, name: %s, labels: %t, ownerReferences: [%v]}, "
-		"spec: {replicas: %d, minReadySeconds: %d, selector: %v, template: %v}}",
-		annotations, name, bt_json_object_at(template_, "metadata.labels"),
-		bt_sync_owner_reference(rollout->sync, arena), size,
-		bt_json_int64_at(spec, "minReadySeconds", 0), selector, template_);
-}
-
 /** Returns the largest size of the new set that the strategy allows now. */
 static int64_t new_set_size(const struct rollout *rollout)
 {
@@ -377,16 +352,35 @@ static int64_t new_set_size(const struct rollout *rollout)
 static void make_new_set(struct rollout *rollout)
 {
 	struct bt_sync *sync = rollout->sync;
-	struct bt_str hash = bt_tree_template_hash(rollout->arena,
-		bt_json_object_at(rollout->deployment, "spec.template"), LABEL_TEMPLATE_HASH,
-		rollout->collision_count);
+	struct bt_arena *arena = rollout->arena;
+	const struct bt_json_value *spec = bt_json_object_at(rollout->deployment, "spec");
+	struct bt_str hash = bt_tree_template_hash(arena, bt_json_object_at(spec, "template"),
+		LABEL_TEMPLATE_HASH, rollout->collision_count);
 	struct bt_str name = bt_arena_printf(
-		rollout->arena, "%.*s-%.*s", BT_STR_ARG(bt_key_name(sync->key)), BT_STR_ARG(hash));
+		arena, "%.*s-%.*s", BT_STR_ARG(bt_key_name(sync->key)), BT_STR_ARG(hash));
 	int64_t size = new_set_size(rollout);
 	struct bt_api_answer answer;
+	struct bt_json_value *annotations = bt_json_new(arena, BT_JSON_OBJECT);
+	struct bt_json_value *template_ =
+		bt_json_put(arena, bt_json_clone(arena, bt_json_object_at(spec, "template"), false),
+			"{metadata: {labels: {" LABEL_TEMPLATE_HASH ": %s}}}", hash);
+	struct bt_json_value *selector =
+		bt_json_put(arena, bt_json_clone(arena, bt_json_object_at(spec, "selector"), false),
+			"{matchLabels: {" LABEL_TEMPLATE_HASH ": %s}}", hash);
 
+	copy_annotations(rollout, annotations);
+	set_number(rollout, annotations, ANNOTATION_REVISION, next_revision(rollout));
+	set_number(rollout, annotations, ANNOTATION_DESIRED, rollout->replicas);
+	set_number(rollout, annotations, ANNOTATION_MAX, rollout->replicas + rollout->surge);
 	(void)bt_hub_create(sync->hub, BT_HUB_REPLICA_SETS, bt_key_namespace(sync->key),
-		build_set(rollout, name, hash, size), rollout->arena, &answer);
+		bt_json_put(arena, NULL,
+			"{metadata: {annotations: %v, name: %s, labels: %t, ownerReferences: "
+			"[%v]}, "
+			"spec: {replicas: %d, minReadySeconds: %d, selector: %v, template: %v}}",
+			annotations, name, bt_json_object_at(template_, "metadata.labels"),
+			bt_sync_owner_reference(rollout->sync, arena), size,
+			bt_json_int64_at(spec, "minReadySeconds", 0), selector, template_),
+		rollout->arena, &answer);
 	if (answer.code != 201) {
 		sync->failed = true;
 		if (answer.code == 409) {
@@ -793,29 +787,6 @@ static void adopt_and_release(struct deployments *self, struct bt_sync *sync)
 	}
 }
 
-static void read_strategy(struct rollout *rollout)
-{
-	const struct bt_json_value *deployment = rollout->deployment;
-
-	rollout->replicas = bt_json_int64_at(deployment, "spec.replicas", 1);
-	int32_t total = (int32_t)BT_MIN(rollout->replicas, INT32_MAX);
-	rollout->recreate =
-		bt_str_equal_c(bt_json_text_at(deployment, "spec.strategy.type"), "Recreate");
-	if (rollout->recreate) {
-		return;
-	}
-	rollout->surge = bt_tree_scaled(
-		bt_json_find_path(deployment, "spec.strategy.rollingUpdate.maxSurge"), total, true);
-	rollout->unavailable = bt_tree_scaled(
-		bt_json_find_path(deployment, "spec.strategy.rollingUpdate.maxUnavailable"), total,
-		false);
-	if (rollout->surge == 0 && rollout->unavailable == 0) {
-		/* With maxSurge 0 and maxUnavailable 0 the rollout could never proceed. */
-		rollout->unavailable = 1;
-	}
-	rollout->unavailable = BT_MIN(rollout->unavailable, rollout->replicas);
-}
-
 /**
  * Sets condition Progressing when the Deployment is paused or resumed, so that the pause does not
  * count towards the deadline.
@@ -848,6 +819,7 @@ static bool sync(struct bt_sync *sync)
 		.deployment = deployment,
 		.conditions = bt_tree_copy_array(arena, deployment, "status.conditions"),
 		.collision_count = bt_json_int64_at(deployment, "status.collisionCount", 0),
+		.replicas = bt_json_int64_at(deployment, "spec.replicas", 1),
 	};
 	struct bt_str uid = bt_json_text_at(deployment, "metadata.uid");
 	bool deleting = bt_tree_is_deleting(deployment);
@@ -858,7 +830,20 @@ static bool sync(struct bt_sync *sync)
 	if (bt_selector_table_find(&self->selectors, sync->key) == NULL) {
 		return true;
 	}
-	read_strategy(&rollout);
+	const struct bt_json_value *strategy = bt_json_object_at(deployment, "spec.strategy");
+	rollout.recreate = bt_str_equal_c(bt_json_text_at(strategy, "type"), "Recreate");
+	if (!rollout.recreate) {
+		int32_t total = (int32_t)BT_MIN(rollout.replicas, INT32_MAX);
+		rollout.surge = bt_tree_scaled(
+			bt_json_find_path(strategy, "rollingUpdate.maxSurge"), total, true);
+		rollout.unavailable = bt_tree_scaled(
+			bt_json_find_path(strategy, "rollingUpdate.maxUnavailable"), total, false);
+		if (rollout.surge == 0 && rollout.unavailable == 0) {
+			/* With maxSurge 0 and maxUnavailable 0 the rollout could never proceed. */
+			rollout.unavailable = 1;
+		}
+		rollout.unavailable = BT_MIN(rollout.unavailable, rollout.replicas);
+	}
 	if (!deleting) {
 		adopt_and_release(self, sync);
 	}

@@ -64,35 +64,6 @@ static const struct bt_json_value *read_owner(struct pass *pass,
 		: NULL;
 }
 
-/**
- * Adds the scale of the pod's controller, or of the Deployment that owns the pod's ReplicaSet. Each
- * controller counts once.
- */
-static void count_scale(struct pass *pass, const struct bt_json_value *pod)
-{
-	const struct bt_json_value *reference = bt_controller_owner_of(pod);
-	const struct bt_api_resource *resource;
-
-	if (reference == NULL || !add_owner(pass, bt_json_text_at(reference, "uid"))) {
-		return;
-	}
-	const struct bt_json_value *owner = read_owner(pass, reference, &resource);
-	reference = bt_controller_owner_of(owner);
-	if (reference != NULL && resource == pass->sync->hub->kinds[BT_HUB_REPLICA_SETS]) {
-		if (!add_owner(pass, bt_json_text_at(reference, "uid"))) {
-			return;
-		}
-		owner = read_owner(pass, reference, &resource);
-	}
-	const char *path = owner != NULL
-		? bt_resource_scale_path(resource, "specReplicasPath", pass->sync->arena)
-		: "";
-	int64_t scale = bt_json_int64_at(owner, path[0] != '\0' ? path : "spec.replicas", 0);
-	if (scale > 0 && scale <= INT32_MAX - pass->scale) {
-		pass->scale += (int32_t)scale;
-	}
-}
-
 /* --- pods --- */
 
 /**
@@ -137,7 +108,31 @@ static void count_pod(
 		(bt_json_get(bt_json_object_at(pass->sync->object, "status.disruptedPods"), name) ==
 				NULL ||
 			bt_json_get(pass->forgotten, name) != NULL);
-	count_scale(pass, pod);
+	/*
+	 * Add the scale of the pod's controller, or of the Deployment that owns the pod's
+	 * ReplicaSet. Each controller counts once.
+	 */
+	const struct bt_json_value *reference = bt_controller_owner_of(pod);
+	const struct bt_api_resource *resource;
+
+	if (reference == NULL || !add_owner(pass, bt_json_text_at(reference, "uid"))) {
+		return;
+	}
+	const struct bt_json_value *owner = read_owner(pass, reference, &resource);
+	reference = bt_controller_owner_of(owner);
+	if (reference != NULL && resource == pass->sync->hub->kinds[BT_HUB_REPLICA_SETS]) {
+		if (!add_owner(pass, bt_json_text_at(reference, "uid"))) {
+			return;
+		}
+		owner = read_owner(pass, reference, &resource);
+	}
+	const char *path = owner != NULL
+		? bt_resource_scale_path(resource, "specReplicasPath", pass->sync->arena)
+		: "";
+	int64_t scale = bt_json_int64_at(owner, path[0] != '\0' ? path : "spec.replicas", 0);
+	if (scale > 0 && scale <= INT32_MAX - pass->scale) {
+		pass->scale += (int32_t)scale;
+	}
 }
 
 /* --- the budget --- */

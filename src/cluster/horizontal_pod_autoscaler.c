@@ -97,17 +97,6 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 	}
 }
 
-static struct memory *find_memory(struct autoscalers *self, struct bt_str key)
-{
-	struct memory fresh = {.changes = {0}};
-
-	uint32_t entry = bt_groups_set(&self->keys, key, BT_STR(""));
-	if (entry == self->memories.count) {
-		bt_vec_push(&self->memories, fresh);
-	}
-	return &self->memories.items[entry];
-}
-
 static void set_condition(struct pass *pass, const char *type, const char *status,
 	const char *reason, struct bt_str message)
 {
@@ -847,12 +836,17 @@ static bool sync(struct bt_sync *sync)
 	struct bt_str key =
 		bt_api_key(arena, bt_key_namespace(sync->key), bt_json_text_at(target, "name"));
 	struct bt_str scale_time = BT_STR("");
+	struct autoscalers *self = sync->data;
+	uint32_t entry = bt_groups_set(&self->keys, sync->key, BT_STR(""));
+	if (entry == self->memories.count) {
+		bt_vec_push(&self->memories, (struct memory){0});
+	}
 	struct pass pass = {
 		.sync = sync,
 		.spec = spec,
 		.conditions = bt_tree_copy_array(arena, sync->object, "status.conditions"),
 		.current_metrics = bt_json_new(arena, BT_JSON_ARRAY),
-		.memory = find_memory(sync->data, sync->key),
+		.memory = &self->memories.items[entry],
 		.least = bt_json_int64_at(spec, "minReplicas", 1),
 		.most = bt_json_int64_at(spec, "maxReplicas", 1),
 		.reason = BT_STR(""),

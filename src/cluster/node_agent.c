@@ -335,20 +335,6 @@ static void add_pod(struct bt_node_agent *agent, struct bt_str key, struct bt_st
 	node->pod_count++;
 }
 
-/** Removes the agent's record of a pod and frees its resources and address. */
-static void remove_pod(struct bt_node_agent *agent, uint32_t slot)
-{
-	struct bt_agent_pod *pod = &agent->pods.items[slot];
-	uint32_t node = pod->node;
-
-	bt_agent_release(&agent->nodes.items[pod->node], pod);
-	bt_groups_remove(&agent->waiting, pod->key);
-	bt_groups_remove(&agent->pod_keys, pod->key);
-	*pod = (struct bt_agent_pod){.deleting = false};
-	agent->nodes.items[node].pod_count--;
-	remove_node_if_unused(agent, node);
-}
-
 static bool is_finished(const struct bt_json_value *pod)
 {
 	return bt_tree_is_over(pod) &&
@@ -368,7 +354,15 @@ static void observe_pod(struct bt_node_agent *agent, const struct bt_observed *o
 		(observed->type == BT_CHANGE_DELETED || is_finished(tree) ||
 			!bt_str_equal(bt_json_text_at(tree, "metadata.uid"),
 				agent->pods.items[slot].uid))) {
-		remove_pod(agent, slot);
+		struct bt_agent_pod *pod = &agent->pods.items[slot];
+		uint32_t node = pod->node;
+
+		bt_agent_release(&agent->nodes.items[pod->node], pod);
+		bt_groups_remove(&agent->waiting, pod->key);
+		bt_groups_remove(&agent->pod_keys, pod->key);
+		*pod = (struct bt_agent_pod){.deleting = false};
+		agent->nodes.items[node].pod_count--;
+		remove_node_if_unused(agent, node);
 		slot = BT_GROUPS_NONE;
 	}
 	if (observed->type == BT_CHANGE_DELETED || is_finished(tree)) {

@@ -448,36 +448,6 @@ void bt_agent_complete_node(struct bt_sync *sync, const struct bt_agent_node *re
 
 /* --- nodes of --nodes --- */
 
-static struct bt_json_value *make_node(const struct bt_node_template *template_, uint32_t index,
-	struct bt_str name, struct bt_arena *arena, int64_t now_ns)
-{
-	struct bt_json_value *labels = bt_json_new(arena, BT_JSON_OBJECT);
-	const struct bt_json_value *amounts = bt_json_put(arena, NULL,
-		"{cpu: %c, ephemeral-storage: '" EPHEMERAL_STORAGE "', memory: %c, pods: %c}",
-		template_->cpu, template_->memory, template_->pods);
-	/* Count from 1, because an address that ends with 0 looks like a network address. */
-	struct bt_str address = bt_arena_printf(arena, "172.%u.%u.%u",
-		16 + ((index + 1) >> 16 & 15), (index + 1) >> 8 & 255, (index + 1) & 255);
-
-	set_node_labels(arena, labels, name);
-	if (template_->zone_count != 0) {
-		uint32_t zone = index % template_->zone_count;
-
-		bt_json_put(arena, labels,
-			"{topology.kubernetes.io/region: 'region-1', "
-			"topology.kubernetes.io/zone: %s}",
-			zone < ZONE_LETTERS
-				? bt_arena_printf(arena, "zone-%c", (char)('a' + (int)zone))
-				: bt_arena_printf(arena, "zone-%u", zone));
-	}
-	return bt_json_put(arena, NULL,
-		"{metadata: {labels: %v, name: %s}, status: {capacity: %t, allocatable: %t, "
-		"conditions: %v, addresses: %v, nodeInfo: %v}}",
-		labels, name, amounts, amounts, conditions_of(NULL, arena, now_ns),
-		addresses_of(arena, address.data, name),
-		info_of(arena, bt_json_object_at(NULL, "nodeInfo"), name));
-}
-
 int bt_controllers_add_nodes(
 	struct bt_hub *hub, const struct bt_node_template *template_, struct berth_error *err)
 {
@@ -495,7 +465,35 @@ int bt_controllers_add_nodes(
 		}
 		request.verb = BT_VERB_CREATE;
 		request.resource = hub->kinds[BT_HUB_NODES];
-		request.body = make_node(template_, i, name, &arena, bt_api_now_ns(hub->api));
+		struct bt_json_value *labels = bt_json_new(&arena, BT_JSON_OBJECT);
+		const struct bt_json_value *amounts = bt_json_put(&arena, NULL,
+			"{cpu: %c, ephemeral-storage: '" EPHEMERAL_STORAGE
+			"', memory: %c, pods: %c}",
+			template_->cpu, template_->memory, template_->pods);
+		/* Count from 1, because an address that ends with 0 looks like a network address.
+		 */
+		struct bt_str address = bt_arena_printf(&arena, "172.%u.%u.%u",
+			16 + ((i + 1) >> 16 & 15), (i + 1) >> 8 & 255, (i + 1) & 255);
+
+		set_node_labels(&arena, labels, name);
+		if (template_->zone_count != 0) {
+			uint32_t zone = i % template_->zone_count;
+
+			bt_json_put(&arena, labels,
+				"{topology.kubernetes.io/region: 'region-1', "
+				"topology.kubernetes.io/zone: %s}",
+				zone < ZONE_LETTERS ? bt_arena_printf(&arena, "zone-%c",
+							      (char)('a' + (int)zone))
+						    : bt_arena_printf(&arena, "zone-%u", zone));
+		}
+		request.body = bt_json_put(&arena, NULL,
+			"{metadata: {labels: %v, name: %s}, status: {capacity: %t, allocatable: "
+			"%t, "
+			"conditions: %v, addresses: %v, nodeInfo: %v}}",
+			labels, name, amounts, amounts,
+			conditions_of(NULL, &arena, bt_api_now_ns(hub->api)),
+			addresses_of(&arena, address.data, name),
+			info_of(&arena, bt_json_object_at(NULL, "nodeInfo"), name));
 		bt_api_perform(hub->api, &request, &arena, &answer);
 		if (answer.code != 201) {
 			code = bt_error_set(

@@ -45,26 +45,6 @@ static void remove_selector(struct bt_selector_table *table, struct bt_str key)
 	}
 }
 
-static void set_selector(struct bt_selector_table *table, struct bt_str key,
-	const struct bt_json_value *selector, bool is_map)
-{
-	struct bt_selector_entry *entry = BT_NEW(struct bt_selector_entry);
-
-	remove_selector(table, key);
-	bt_arena_init(&entry->arena, 512);
-	/* The selector borrows from a copy of the tree, which lives in the entry's arena. */
-	if (selector == NULL ||
-		!bt_tree_selector(&entry->arena, bt_json_clone(&entry->arena, selector, true),
-			is_map, &entry->selector)) {
-		destroy_entry(entry);
-		return;
-	}
-	entry->key = bt_arena_str(&entry->arena, key);
-	entry->bits = bt_label_bits(is_map ? selector : bt_json_object_at(selector, "matchLabels"));
-	uint32_t slot = bt_groups_set(&table->namespaces, key, bt_key_namespace(key));
-	bt_vec_put(&table->entries, slot, entry);
-}
-
 void bt_selector_table_enqueue(const struct bt_selector_table *table, struct bt_hub *hub,
 	struct bt_str namespace_, const struct bt_json_value *labels, int64_t at_ns)
 {
@@ -175,7 +155,24 @@ void bt_owners_observe(struct bt_hub *hub, const struct bt_observed *observed,
 		}
 	} else if (observed->type == BT_CHANGE_ADDED ||
 		!bt_json_equal(bt_json_object_at(observed->before, "spec.selector"), selector)) {
-		set_selector(selectors, observed->key, selector, selector_is_map);
+		struct bt_selector_entry *entry = BT_NEW(struct bt_selector_entry);
+		remove_selector(selectors, observed->key);
+		bt_arena_init(&entry->arena, 512);
+		/* The selector borrows from a copy of the tree, which lives in the entry's arena.
+		 */
+		if (!bt_tree_selector(&entry->arena, bt_json_clone(&entry->arena, selector, true),
+			    selector_is_map, &entry->selector)) {
+			destroy_entry(entry);
+		} else {
+			struct bt_str key = observed->key;
+			entry->key = bt_arena_str(&entry->arena, key);
+			entry->bits = bt_label_bits(selector_is_map
+					? selector
+					: bt_json_object_at(selector, "matchLabels"));
+			uint32_t slot =
+				bt_groups_set(&selectors->namespaces, key, bt_key_namespace(key));
+			bt_vec_put(&selectors->entries, slot, entry);
+		}
 	}
 	bt_hub_enqueue(hub, observed->key);
 }

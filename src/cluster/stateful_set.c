@@ -73,40 +73,6 @@ BT_COMPARE(compare_members, struct member, BT_ORDER(a->ordinal, b->ordinal))
 
 /* --- making a pod --- */
 
-/** Creates the claim if it does not exist. Returns false if the claim could not be created. */
-static bool ensure_claim(struct bt_sync *sync, const struct bt_json_value *template_,
-	struct bt_str name, struct bt_str pod_name)
-{
-	struct bt_arena *arena = sync->arena;
-	struct bt_str namespace_ = bt_key_namespace(sync->key);
-	const struct bt_json_value *selected =
-		bt_json_object_at(sync->object, "spec.selector.matchLabels");
-	struct bt_json_value *labels =
-		bt_json_clone(arena, bt_json_object_at(template_, "metadata.labels"), false);
-	struct bt_api_answer answer;
-
-	if (bt_hub_exists(sync->hub, BT_HUB_VOLUME_CLAIMS, bt_api_key(arena, namespace_, name))) {
-		return true;
-	}
-	for (uint32_t i = 0; i < selected->count; i++) {
-		bt_json_set(arena, labels, selected->members[i].name,
-			bt_json_clone(arena, selected->members[i].value, false));
-	}
-	bool made =
-		bt_hub_create(sync->hub, BT_HUB_VOLUME_CLAIMS, namespace_,
-			bt_json_put(arena, NULL,
-				"{metadata: {name: %s, labels: %v, annotations: %t}, spec: %t}",
-				name, labels, bt_json_object_at(template_, "metadata.annotations"),
-				bt_json_object_at(template_, "spec")),
-			arena, &answer) == 201;
-	bt_sync_event(sync, made ? "Normal" : "Warning", made ? "SuccessfulCreate" : "FailedCreate",
-		"create Claim %.*s Pod %.*s in StatefulSet %.*s %s%.*s", BT_STR_ARG(name),
-		BT_STR_ARG(pod_name), BT_STR_ARG(bt_key_name(sync->key)),
-		made ? "success" : "failed error: ", BT_STR_ARG(answer.failure.message));
-	bt_api_answer_finish(&answer);
-	return made;
-}
-
 /**
  * Creates every claim of the pod that does not exist. spec (may be NULL): the spec of the pod,
  * which gets a volume for each claim. Returns false if a claim could not be created.
@@ -116,6 +82,9 @@ static bool ensure_claims(struct bt_sync *sync, struct bt_str pod_name, struct b
 	struct bt_arena *arena = sync->arena;
 	const struct bt_json_value *templates =
 		bt_json_array_at(sync->object, "spec.volumeClaimTemplates");
+	const struct bt_json_value *selected =
+		bt_json_object_at(sync->object, "spec.selector.matchLabels");
+	struct bt_str namespace_ = bt_key_namespace(sync->key);
 	bool made = true;
 
 	for (uint32_t i = 0; i < templates->count && made; i++) {
@@ -134,7 +103,31 @@ static bool ensure_claims(struct bt_sync *sync, struct bt_str pod_name, struct b
 				"[{name: %s, persistentVolumeClaim: {claimName: %s}}]", volume,
 				claim);
 		}
-		made = ensure_claim(sync, template_, claim, pod_name);
+		if (bt_hub_exists(sync->hub, BT_HUB_VOLUME_CLAIMS,
+			    bt_api_key(arena, namespace_, claim))) {
+			continue;
+		}
+		struct bt_json_value *labels = bt_json_clone(
+			arena, bt_json_object_at(template_, "metadata.labels"), false);
+		for (uint32_t n = 0; n < selected->count; n++) {
+			bt_json_set(arena, labels, selected->members[n].name,
+				bt_json_clone(arena, selected->members[n].value, false));
+		}
+		struct bt_api_answer answer;
+		made = bt_hub_create(sync->hub, BT_HUB_VOLUME_CLAIMS, namespace_,
+			       bt_json_put(arena, NULL,
+				       "{metadata: {name: %s, labels: %v, annotations: %t}, "
+				       "spec: %t}",
+				       claim, labels,
+				       bt_json_object_at(template_, "metadata.annotations"),
+				       bt_json_object_at(template_, "spec")),
+			       arena, &answer) == 201;
+		bt_sync_event(sync, made ? "Normal" : "Warning",
+			made ? "SuccessfulCreate" : "FailedCreate",
+			"create Claim %.*s Pod %.*s in StatefulSet %.*s %s%.*s", BT_STR_ARG(claim),
+			BT_STR_ARG(pod_name), BT_STR_ARG(bt_key_name(sync->key)),
+			made ? "success" : "failed error: ", BT_STR_ARG(answer.failure.message));
+		bt_api_answer_finish(&answer);
 	}
 	return made;
 }

@@ -105,33 +105,6 @@ static struct bt_json_value *requirements(
 
 /* --- the volume --- */
 
-static struct bt_json_value *make_volume(struct bt_sync *sync, const struct bt_json_value *class_,
-	struct bt_str name, struct bt_json_value *expressions)
-{
-	struct bt_arena *arena = sync->arena;
-	const struct bt_json_value *claim = sync->object;
-	struct bt_str driver = bt_tree_annotation(claim, BT_PV_PROVISIONER);
-	struct bt_str policy = bt_json_text_at(class_, "reclaimPolicy");
-	struct bt_json_value *volume = bt_json_put(arena, NULL,
-		"{metadata: {name: %s, annotations: {" BT_PV_PROVISIONED_BY ": %s}}, "
-		"spec: {csi: {driver: %s, volumeHandle: %s}, accessModes: %t, capacity: %t}}",
-		name, driver, driver, name, bt_json_array_at(claim, "spec.accessModes"),
-		bt_json_object_at(claim, "spec.resources.requests"));
-	struct bt_json_value *spec = bt_json_find(volume, "spec");
-
-	bt_pv_set_claim_reference(arena, spec, claim);
-	if (expressions->count != 0) {
-		bt_json_put(arena, spec,
-			"{nodeAffinity: {required: {nodeSelectorTerms: [{matchExpressions: %v}]}}}",
-			expressions);
-	}
-	bt_json_put(arena, spec,
-		"{persistentVolumeReclaimPolicy: %s, storageClassName: %s, volumeMode: %s}",
-		policy.length != 0 ? policy : BT_STR("Delete"), bt_pv_class_of(claim),
-		bt_json_text_at(claim, "spec.volumeMode"));
-	return volume;
-}
-
 static bool sync(struct bt_sync *sync)
 {
 	struct provisioner *self = sync->data;
@@ -178,8 +151,26 @@ static bool sync(struct bt_sync *sync)
 				       "{metadata: {annotations: {" BT_PV_SELECTED_NODE
 				       ": null}}}")) == 200;
 	}
-	uint16_t code = bt_hub_create(sync->hub, BT_HUB_VOLUMES, BT_STR(""),
-		make_volume(sync, class_, name, expressions), arena, NULL);
+	struct bt_str driver = bt_tree_annotation(claim, BT_PV_PROVISIONER);
+	struct bt_str policy = bt_json_text_at(class_, "reclaimPolicy");
+	struct bt_json_value *volume = bt_json_put(arena, NULL,
+		"{metadata: {name: %s, annotations: {" BT_PV_PROVISIONED_BY ": %s}}, "
+		"spec: {csi: {driver: %s, volumeHandle: %s}, accessModes: %t, capacity: %t}}",
+		name, driver, driver, name, bt_json_array_at(claim, "spec.accessModes"),
+		bt_json_object_at(claim, "spec.resources.requests"));
+	struct bt_json_value *spec = bt_json_find(volume, "spec");
+
+	bt_pv_set_claim_reference(arena, spec, claim);
+	if (expressions->count != 0) {
+		bt_json_put(arena, spec,
+			"{nodeAffinity: {required: {nodeSelectorTerms: [{matchExpressions: %v}]}}}",
+			expressions);
+	}
+	bt_json_put(arena, spec,
+		"{persistentVolumeReclaimPolicy: %s, storageClassName: %s, volumeMode: %s}",
+		policy.length != 0 ? policy : BT_STR("Delete"), bt_pv_class_of(claim),
+		bt_json_text_at(claim, "spec.volumeMode"));
+	uint16_t code = bt_hub_create(sync->hub, BT_HUB_VOLUMES, BT_STR(""), volume, arena, NULL);
 	if (code == 201) {
 		bt_sync_event(sync, "Normal", "ProvisioningSucceeded",
 			"Successfully provisioned volume %.*s", BT_STR_ARG(name));
