@@ -6,13 +6,10 @@
 #include <unistd.h>
 
 #include "api/object.h"
-#include "api/pod_common.h"
 #include "base/alloc.h"
 #include "base/nanoseconds.h"
-#include "base/vec.h"
 #include "cluster/file.h"
 #include "cluster/typed.h"
-#include "cluster/writes.h"
 #include "net/file_replace.h"
 #include "net/jwt.h"
 #include "sched/scheduler.h"
@@ -53,30 +50,6 @@ static const enum bt_kind watched[] = {
  * Maximum number of runs at one virtual time. A cluster that needs more runs counts as never idle.
  */
 #define RUNS_PER_TIME_MAX 1000000
-
-struct bt_cluster {
-	struct bt_cluster_options options;
-	struct bt_cluster_clock clock;
-	struct bt_store *store;
-	struct bt_api *api;
-	struct bt_event_expiry *event_expiry;
-	struct bt_hub *controllers;
-	bool is_continued;
-
-	struct bt_scheduler
-		*scheduler; /* NULL: there is no scheduler, and the following members are empty */
-	struct bt_cluster_writes writes;
-	BT_VEC(uint8_t) kinds; /* enum bt_kind of each collection; KIND_NONE: not watched */
-	/** Changes that the scheduler has not observed yet, with references to the objects. */
-	BT_VEC(struct bt_store_change) changes;
-	struct bt_pod_commons commons;
-	int64_t next_tick_ns;
-	/**
-	 * The key that signs the tokens of ServiceAccounts, kept in the data folder; empty without
-	 * a data folder.
-	 */
-	struct bt_strbuf token_key;
-};
 
 /**
  * --- the scheduler: it observes the store's changes, and writes its decisions through the API like
@@ -341,11 +314,6 @@ void bt_cluster_destroy(struct bt_cluster *cluster)
 	bt_free(cluster);
 }
 
-bool bt_cluster_is_continued(const struct bt_cluster *cluster)
-{
-	return cluster->is_continued;
-}
-
 void bt_cluster_set_api_server(struct bt_cluster *cluster, const char *address, uint16_t port,
 	const char *root_ca, const char *root_ca_key)
 {
@@ -453,26 +421,6 @@ int bt_cluster_run_until(struct bt_cluster *cluster, int64_t end_ns, struct bert
 {
 	int result = run_virtual(cluster, end_ns, false, err);
 	return result < 0 ? result : 0;
-}
-
-struct bt_api *bt_cluster_api(struct bt_cluster *cluster)
-{
-	return cluster->api;
-}
-
-struct bt_store *bt_cluster_store(struct bt_cluster *cluster)
-{
-	return cluster->store;
-}
-
-struct bt_hub *bt_cluster_controllers(struct bt_cluster *cluster)
-{
-	return cluster->controllers;
-}
-
-struct bt_cluster_clock *bt_cluster_get_clock(struct bt_cluster *cluster)
-{
-	return &cluster->clock;
 }
 
 uint64_t bt_cluster_node_count(const struct bt_cluster *cluster)

@@ -13,9 +13,12 @@
  * - bt_cluster_run does a bounded amount of work; call it again and again. In virtual time,
  *   bt_cluster_run_until_idle does all the work instead.
  */
+#include "api/pod_common.h"
+#include "base/vec.h"
 #include "cluster/clock.h"
 #include "cluster/controllers.h"
 #include "cluster/load.h"
+#include "cluster/writes.h"
 #include "sched/scheduler.h"
 #include "server/api.h"
 
@@ -55,17 +58,38 @@ struct bt_cluster_options {
 	bool skip_validation; /* as in struct bt_api_options */
 };
 
-struct bt_cluster;
+/** Callers only read members. */
+struct bt_cluster {
+	struct bt_store *store;
+	struct bt_api *api;
+	struct bt_hub *controllers; /* NULL before bt_cluster_start */
+	struct bt_cluster_clock clock;
+	/**
+	 * The data folder had objects already, so bt_cluster_load would mix two clusters.
+	 */
+	bool is_continued;
+	/** Private from here. */
+	struct bt_cluster_options options;
+	struct bt_event_expiry *event_expiry;
+	struct bt_scheduler
+		*scheduler; /* NULL: there is no scheduler, and the following members are empty */
+	struct bt_cluster_writes writes;
+	BT_VEC(uint8_t) kinds; /* enum bt_kind of each collection; KIND_NONE: not watched */
+	/** Changes that the scheduler has not observed yet, with references to the objects. */
+	BT_VEC(struct bt_store_change) changes;
+	struct bt_pod_commons commons;
+	int64_t next_tick_ns;
+	/**
+	 * The key that signs the tokens of ServiceAccounts, kept in the data folder; empty without
+	 * a data folder.
+	 */
+	struct bt_strbuf token_key;
+};
 
 BT_MUST_USE int bt_cluster_create(const struct bt_cluster_options *options,
 	struct bt_cluster **out_cluster, struct berth_error *err);
 /** NULL accepted. */
 void bt_cluster_destroy(struct bt_cluster *cluster);
-/**
- * Returns whether the data folder had objects already. If so, bt_cluster_load would mix two
- * clusters.
- */
-bool bt_cluster_is_continued(const struct bt_cluster *cluster);
 /**
  * Sets where clients find the API server, as in struct bt_controllers_options. Call it before
  * bt_cluster_start.
@@ -99,10 +123,5 @@ BT_MUST_USE int bt_cluster_run_until_idle(
 BT_MUST_USE int bt_cluster_run_until(
 	struct bt_cluster *cluster, int64_t end_ns, struct berth_error *err);
 
-struct bt_api *bt_cluster_api(struct bt_cluster *cluster);
-struct bt_store *bt_cluster_store(struct bt_cluster *cluster);
-/** NULL before bt_cluster_start. */
-struct bt_hub *bt_cluster_controllers(struct bt_cluster *cluster);
-struct bt_cluster_clock *bt_cluster_get_clock(struct bt_cluster *cluster);
 uint64_t bt_cluster_node_count(const struct bt_cluster *cluster);
 #endif

@@ -67,16 +67,15 @@ static bool is_known(const struct bt_claim_maker *maker, enum bt_kind kind,
 static const struct bt_stored *find_stored(struct bt_claim_maker *maker, enum bt_kind kind,
 	struct bt_str namespace_, struct bt_str name)
 {
-	struct bt_api *api = bt_cluster_api(maker->cluster);
-	return bt_store_find(bt_cluster_store(maker->cluster),
-		bt_typed_resource(api, kind)->collection,
+	return bt_store_find(maker->cluster->store,
+		bt_typed_resource(maker->cluster->api, kind)->collection,
 		bt_api_key(&maker->scratch, namespace_, name));
 }
 
 static int restore(
 	struct bt_claim_maker *maker, enum bt_kind kind, const void *value, struct berth_error *err)
 {
-	struct bt_api *api = bt_cluster_api(maker->cluster);
+	struct bt_api *api = maker->cluster->api;
 	return bt_cluster_restore(api, bt_typed_resource(api, kind),
 		bt_typed_tree(kind, value, &maker->scratch), &maker->scratch, NULL, err);
 }
@@ -103,71 +102,11 @@ static int open_cluster(struct bt_claim_maker *maker, struct berth_error *err)
 	return result == 0 ? bt_cluster_start(maker->cluster, err) : result;
 }
 
-/** --- claims that a pod lacks --- */
-
-/** Returns whether the entry needs no new claim. */
-static bool has_claim(const struct bt_claim_maker *maker, const struct bt_pod *pod,
-	const struct bt_pod_resource_claim *entry)
-{
-	const struct bt_pod_resource_claim_status *status = bt_pod_claim_status(pod, entry->name);
-	return status == NULL ? entry->resource_claim_name.data != NULL ||
-			entry->resource_claim_template_name.data == NULL
-			      : status->resource_claim_name.data == NULL ||
-			is_known(maker, BT_KIND_RESOURCE_CLAIM, pod->metadata.namespace_,
-				status->resource_claim_name);
-}
-
 static struct bt_str volume_claim_name(
 	const struct bt_pod *pod, const struct bt_volume *volume, struct bt_arena *arena)
 {
 	return bt_arena_printf(
 		arena, "%.*s-%.*s", BT_STR_ARG(pod->metadata.name), BT_STR_ARG(volume->name));
-}
-
-/**
- * Sets *out_part to the part of the pod that the controllers read: the entries and volumes whose
- * claims are missing. An entry whose template does not exist is left out; *out_missing names the
- * template. Returns false if no claim is missing.
- */
-static bool reduce_pod(const struct bt_claim_maker *maker, const struct bt_pod *pod,
-	struct bt_arena *arena, struct bt_pod *out_part, struct bt_str *out_missing)
-{
-	const struct bt_pod_spec *spec = &pod->spec;
-	struct bt_str namespace_ = pod->metadata.namespace_;
-	struct bt_pod_resource_claim *entries = BT_ARENA_NEW_ARRAY(
-		arena, struct bt_pod_resource_claim, spec->resource_claims.count);
-	struct bt_volume *volumes =
-		BT_ARENA_NEW_ARRAY(arena, struct bt_volume, spec->volumes.count);
-	uint32_t entry_count = 0;
-	uint32_t volume_count = 0;
-	for (uint32_t i = 0; i < spec->resource_claims.count; i++) {
-		const struct bt_pod_resource_claim *entry = &spec->resource_claims.items[i];
-		if (has_claim(maker, pod, entry)) {
-			continue;
-		}
-		if (!is_known(maker, BT_KIND_RESOURCE_CLAIM_TEMPLATE, namespace_,
-			    entry->resource_claim_template_name)) {
-			*out_missing = entry->resource_claim_template_name;
-			continue;
-		}
-		entries[entry_count++] = *entry;
-	}
-	for (uint32_t i = 0; i < spec->volumes.count; i++) {
-		const struct bt_volume *volume = &spec->volumes.items[i];
-		if (volume->ephemeral != NULL &&
-			!is_known(maker, BT_KIND_PERSISTENT_VOLUME_CLAIM, namespace_,
-				volume_claim_name(pod, volume, arena))) {
-			volumes[volume_count++] = *volume;
-		}
-	}
-	*out_part = (struct bt_pod){
-		.metadata = {.name = pod->metadata.name,
-			.namespace_ = namespace_,
-			.uid = pod->metadata.uid},
-		.spec.resource_claims = {.items = entries, .count = entry_count, .present = true},
-		.spec.volumes = {.items = volumes, .count = volume_count, .present = true},
-	};
-	return entry_count + volume_count != 0;
 }
 
 /** --- claims that the controllers made --- */
@@ -178,26 +117,6 @@ static void add_model_claim(struct bt_claim_maker *maker, enum bt_kind kind,
 	const struct bt_stored *stored = find_stored(maker, kind, namespace_, name);
 	struct bt_object *claim = stored != NULL ? bt_typed_decode(kind, stored, NULL) : NULL;
 	bt_vec_push(&maker->model_claims, claim);
-}
-
-/** Makes `part` the model. The controllers have already made the claims of this pod. */
-static void set_model(struct bt_claim_maker *maker, const struct bt_pod *part)
-{
-	struct bt_str namespace_ = part->metadata.namespace_;
-	release_model(maker);
-	maker->model_part = bt_object_create(BT_KIND_POD, part);
-	maker->model_pod = bt_typed_decode(BT_KIND_POD,
-		find_stored(maker, BT_KIND_POD, namespace_, part->metadata.name), NULL);
-	BT_ASSERT(maker->model_pod != NULL); /* the controllers just wrote the pod */
-	const struct bt_pod *pod = bt_object_value(maker->model_pod, BT_KIND_POD);
-	for (uint32_t i = 0; i < pod->status.resource_claim_statuses.count; i++) {
-		add_model_claim(maker, BT_KIND_RESOURCE_CLAIM, namespace_,
-			pod->status.resource_claim_statuses.items[i].resource_claim_name);
-	}
-	for (uint32_t i = 0; i < part->spec.volumes.count; i++) {
-		add_model_claim(maker, BT_KIND_PERSISTENT_VOLUME_CLAIM, namespace_,
-			volume_claim_name(part, &part->spec.volumes.items[i], &maker->scratch));
-	}
 }
 
 /**
@@ -223,7 +142,7 @@ static size_t set_claim(struct bt_claim_maker *maker, uint32_t index, const stru
 		owner.uid = pod->metadata.uid;
 		copy->generate_name = generate_name;
 		copy->name = name;
-		copy->uid = bt_api_new_uid(bt_cluster_api(maker->cluster), &maker->scratch);
+		copy->uid = bt_api_new_uid(maker->cluster->api, &maker->scratch);
 		copy->owner_references.items = &owner;
 	}
 	struct bt_object *claim = bt_object_create(model->kind, copy);
@@ -266,7 +185,7 @@ static size_t take_claims(struct bt_claim_maker *maker, struct bt_pod *pod,
 				is_known(maker, BT_KIND_RESOURCE_CLAIM, pod->metadata.namespace_,
 					name))) {
 			name = bt_api_generate_name(
-				bt_cluster_api(maker->cluster), &maker->scratch, generate_name);
+				maker->cluster->api, &maker->scratch, generate_name);
 		}
 		statuses[count++] = (struct bt_pod_resource_claim_status){
 			.name = bt_arena_str(arena, entry_name),
@@ -284,6 +203,10 @@ static size_t take_claims(struct bt_claim_maker *maker, struct bt_pod *pod,
 	return bytes;
 }
 
+/**
+ * Makes the claims of the pod. part: the part of the pod that the controllers read, with the
+ * entries and volumes whose claims are missing.
+ */
 static int make(struct bt_claim_maker *maker, struct bt_pod *pod, const struct bt_pod *part,
 	struct bt_arena *arena, size_t *out_bytes, struct berth_error *err)
 {
@@ -312,24 +235,82 @@ static int make(struct bt_claim_maker *maker, struct bt_pod *pod, const struct b
 	if (result == 0) {
 		result = bt_cluster_run_until(maker->cluster, START_NS, err);
 	}
-	if (result == 0) {
-		set_model(maker, part);
-		*out_bytes = take_claims(maker, pod, part, arena);
+	if (result < 0) {
+		return result;
 	}
-	return result;
+	/* The controllers have made the claims of this pod, which becomes the model. */
+	release_model(maker);
+	maker->model_part = bt_object_create(BT_KIND_POD, part);
+	maker->model_pod = bt_typed_decode(BT_KIND_POD,
+		find_stored(maker, BT_KIND_POD, namespace_, part->metadata.name), NULL);
+	BT_ASSERT(maker->model_pod != NULL); /* the controllers just wrote the pod */
+	const bt_pod_resource_claim_status_list *made =
+		&((const struct bt_pod *)bt_object_value(maker->model_pod, BT_KIND_POD))
+			 ->status.resource_claim_statuses;
+	for (uint32_t i = 0; i < made->count; i++) {
+		add_model_claim(maker, BT_KIND_RESOURCE_CLAIM, namespace_,
+			made->items[i].resource_claim_name);
+	}
+	for (uint32_t i = 0; i < part->spec.volumes.count; i++) {
+		add_model_claim(maker, BT_KIND_PERSISTENT_VOLUME_CLAIM, namespace_,
+			volume_claim_name(part, &part->spec.volumes.items[i], &maker->scratch));
+	}
+	*out_bytes = take_claims(maker, pod, part, arena);
+	return 0;
 }
 
 int bt_claim_maker_make(struct bt_claim_maker *maker, struct bt_pod *pod, struct bt_arena *arena,
 	struct bt_str *out_missing, size_t *out_bytes, struct berth_error *err)
 {
-	struct bt_pod part;
+	const struct bt_pod_spec *spec = &pod->spec;
+	struct bt_str namespace_ = pod->metadata.namespace_;
 	int result = 0;
 	*out_missing = BT_STR("");
 	*out_bytes = 0;
-	if (pod->spec.resource_claims.count + pod->spec.volumes.count == 0) {
+	if (spec->resource_claims.count + spec->volumes.count == 0) {
 		return 0;
 	}
-	if (reduce_pod(maker, pod, &maker->scratch, &part, out_missing)) {
+	struct bt_pod_resource_claim *entries = BT_ARENA_NEW_ARRAY(
+		&maker->scratch, struct bt_pod_resource_claim, spec->resource_claims.count);
+	struct bt_volume *volumes =
+		BT_ARENA_NEW_ARRAY(&maker->scratch, struct bt_volume, spec->volumes.count);
+	uint32_t entry_count = 0;
+	uint32_t volume_count = 0;
+	for (uint32_t i = 0; i < spec->resource_claims.count; i++) {
+		const struct bt_pod_resource_claim *entry = &spec->resource_claims.items[i];
+		const struct bt_pod_resource_claim_status *status =
+			bt_pod_claim_status(pod, entry->name);
+		bool has_claim = status == NULL ? entry->resource_claim_name.data != NULL ||
+				entry->resource_claim_template_name.data == NULL
+						: status->resource_claim_name.data == NULL ||
+				is_known(maker, BT_KIND_RESOURCE_CLAIM, namespace_,
+					status->resource_claim_name);
+		if (has_claim) {
+			continue;
+		}
+		if (!is_known(maker, BT_KIND_RESOURCE_CLAIM_TEMPLATE, namespace_,
+			    entry->resource_claim_template_name)) {
+			*out_missing = entry->resource_claim_template_name;
+			continue;
+		}
+		entries[entry_count++] = *entry;
+	}
+	for (uint32_t i = 0; i < spec->volumes.count; i++) {
+		const struct bt_volume *volume = &spec->volumes.items[i];
+		if (volume->ephemeral != NULL &&
+			!is_known(maker, BT_KIND_PERSISTENT_VOLUME_CLAIM, namespace_,
+				volume_claim_name(pod, volume, &maker->scratch))) {
+			volumes[volume_count++] = *volume;
+		}
+	}
+	const struct bt_pod part = {
+		.metadata = {.name = pod->metadata.name,
+			.namespace_ = namespace_,
+			.uid = pod->metadata.uid},
+		.spec.resource_claims = {.items = entries, .count = entry_count, .present = true},
+		.spec.volumes = {.items = volumes, .count = volume_count, .present = true},
+	};
+	if (entry_count + volume_count != 0) {
 		result = make(maker, pod, &part, arena, out_bytes, err);
 	}
 	bt_arena_reset(&maker->scratch);

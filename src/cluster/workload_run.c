@@ -114,12 +114,6 @@ static void add_owner(struct bt_expansion_work *work, struct bt_str uid, uint32_
 	bt_vec_push(&work->owner_indexes, index);
 }
 
-static const struct bt_api_resource *resource_of(
-	const struct bt_expansion_work *work, enum bt_kind kind)
-{
-	return bt_typed_resource(bt_cluster_api(work->cluster), kind);
-}
-
 /** --- pods that controllers create --- */
 
 /**
@@ -133,8 +127,8 @@ static uint32_t find_workload(struct bt_expansion_work *work, const struct bt_js
 	uint32_t index = find_owner(work, uid);
 	if (index == BT_MANIFESTS_NONE) {
 		struct bt_arena arena = {0};
-		const struct bt_json_value *set = bt_api_read(bt_cluster_api(work->cluster),
-			resource_of(work, BT_KIND_REPLICA_SET),
+		const struct bt_json_value *set = bt_api_read(work->cluster->api,
+			bt_typed_resource(work->cluster->api, BT_KIND_REPLICA_SET),
 			bt_api_key(&arena, namespace_, bt_json_text_at(reference, "name")), &arena);
 		const struct bt_json_value *owners =
 			bt_json_array_at(set, "metadata.ownerReferences");
@@ -324,14 +318,14 @@ static uint16_t take_pod(void *context, const struct bt_json_value *tree, bool r
 	struct bt_expansion *expansion = context;
 	struct bt_expansion_work *work = expansion->work;
 	const struct bt_object_meta *meta = &work->last.metadata;
-	const struct bt_api_resource *claims = resource_of(work, BT_KIND_PERSISTENT_VOLUME_CLAIM);
+	const struct bt_api_resource *claims =
+		bt_typed_resource(work->cluster->api, BT_KIND_PERSISTENT_VOLUME_CLAIM);
 	if (!repeated && !read_pod(work, tree)) {
 		return CODE_TOO_LARGE; /* the template could be decoded, but the pod nests deeper */
 	}
 	if (expansion->pods.count >= BT_WORKLOAD_PODS_MAX ||
 		expansion->arena.total_bytes > BT_WORKLOAD_BYTES_MAX ||
-		bt_store_count(bt_cluster_store(work->cluster), claims->collection) >
-			BT_WORKLOAD_PODS_MAX) {
+		bt_store_count(work->cluster->store, claims->collection) > BT_WORKLOAD_PODS_MAX) {
 		work->is_too_large = true;
 		return CODE_TOO_LARGE;
 	}
@@ -379,11 +373,6 @@ static struct bt_json_value *tree_of(struct bt_expansion_work *work, uint32_t in
 	return tree;
 }
 
-static struct bt_json_value *spec_of(struct bt_expansion_work *work, struct bt_json_value *tree)
-{
-	return bt_json_ensure_object(&work->scratch, tree, "spec");
-}
-
 /**
  * Stores the tree in the expansion's cluster. index: the workload that the object's pods belong to;
  * BT_MANIFESTS_NONE: the object has no pods.
@@ -400,8 +389,8 @@ static int restore(struct bt_expansion_work *work, uint32_t index, enum bt_kind 
 		}
 		add_owner(work, bt_json_text_at(metadata, "uid"), index);
 	}
-	int result = bt_cluster_restore(bt_cluster_api(work->cluster), resource_of(work, kind),
-		tree, &work->scratch, NULL, err);
+	int result = bt_cluster_restore(work->cluster->api,
+		bt_typed_resource(work->cluster->api, kind), tree, &work->scratch, NULL, err);
 	bt_arena_reset(&work->scratch);
 	return result;
 }
@@ -486,7 +475,7 @@ static struct bt_json_value *set_of_deployment(
 {
 	struct bt_arena *arena = &work->scratch;
 	struct bt_json_value *tree = tree_of(work, index);
-	struct bt_json_value *spec = spec_of(work, tree);
+	struct bt_json_value *spec = bt_json_ensure_object(&work->scratch, tree, "spec");
 	(void)bt_json_remove_c(spec, "strategy");
 	(void)bt_json_remove_c(spec, "paused");
 	bt_json_put(arena, tree, "{kind: 'ReplicaSet', metadata: {name: %s, uid: %s}}",
@@ -547,7 +536,7 @@ static int restore_deployment(
 	if (is_new) {
 		repair_selector(work, tree, deployment);
 	}
-	(void)bt_json_remove_c(spec_of(work, tree), "paused");
+	(void)bt_json_remove_c(bt_json_ensure_object(&work->scratch, tree, "spec"), "paused");
 	set_replicas(work, tree, count);
 	return restore(work, index, is_new ? BT_KIND_DEPLOYMENT : BT_KIND_REPLICA_SET, tree, err);
 }
@@ -733,7 +722,7 @@ static void add_existing_pods(struct bt_expansion_work *work, uint32_t owner_ind
 			"controller: true}]}}",
 			kind, input->objects.items[workload].name,
 			work->owner_uids.items.items[owner_index]);
-		bt_controllers_add_pod(bt_cluster_controllers(work->cluster), tree);
+		bt_controllers_add_pod(work->cluster->controllers, tree);
 		bt_arena_reset(arena);
 	}
 }
@@ -807,8 +796,8 @@ static int expand(struct bt_expansion_work *work, struct berth_error *err)
 	static const enum bt_kind made[] = {
 		BT_KIND_REPLICA_SET, BT_KIND_PERSISTENT_VOLUME_CLAIM, BT_KIND_POD_GROUP};
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(made) && result == 0; i++) {
-		struct bt_store_walk walk = bt_store_walk_current(bt_cluster_store(work->cluster),
-			resource_of(work, made[i])->collection, BT_STR(""));
+		struct bt_store_walk walk = bt_store_walk_current(work->cluster->store,
+			bt_typed_resource(work->cluster->api, made[i])->collection, BT_STR(""));
 		const struct bt_stored *stored;
 		while (result == 0 && (stored = bt_store_walk_next(&walk, NULL)) != NULL) {
 			struct bt_object *object = bt_typed_decode(made[i], stored, err);
@@ -862,7 +851,7 @@ int bt_expansion_open(struct bt_expansion *expansion, struct berth_error *err)
 		}
 	}
 	for (uint32_t i = 0; i < input->policies.count && result == 0; i++) {
-		struct bt_api *api = bt_cluster_api(work->cluster);
+		struct bt_api *api = work->cluster->api;
 		struct bt_json_value *tree;
 		result = bt_json_parse(
 			&work->scratch, input->policies.items[i].json, false, &tree, err);
@@ -878,8 +867,8 @@ int bt_expansion_open(struct bt_expansion *expansion, struct berth_error *err)
 			: 0;
 	}
 	if (result == 0) {
-		bt_pod_admission_init(&expansion->admission, bt_cluster_api(work->cluster),
-			input->warn, input->warn_context);
+		bt_pod_admission_init(&expansion->admission, work->cluster->api, input->warn,
+			input->warn_context);
 	}
 	return result;
 }

@@ -20,7 +20,7 @@ static bool is_quiet(struct bt_sim *sim)
 {
 	return sim->busy == 0 && sim->waiting == 0 && !sim->attempt_is_due &&
 		!sim->cluster_is_due &&
-		!bt_controllers_have_work(bt_cluster_controllers(sim->store.cluster)) &&
+		!bt_controllers_have_work(sim->store.cluster->controllers) &&
 		bt_sim_watch_is_quiet(&sim->watch) &&
 		!bt_queue_can_pop(bt_scheduler_queue(sim->scheduler));
 }
@@ -38,8 +38,7 @@ static void wait_for_quiet(struct bt_sim *sim)
 		"nothing changes, but it does not get quiet: %u actions are to come, %u bindings "
 		"wait, the watch is %s, the controllers are %s",
 		sim->busy, sim->waiting, bt_sim_watch_is_quiet(&sim->watch) ? "quiet" : "busy",
-		bt_controllers_have_work(bt_cluster_controllers(sim->store.cluster)) ? "busy"
-										     : "quiet");
+		bt_controllers_have_work(sim->store.cluster->controllers) ? "busy" : "quiet");
 	bt_sim_complain(sim, bt_strbuf_str(&complaint));
 	bt_strbuf_finish(&complaint);
 }

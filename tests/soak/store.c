@@ -16,7 +16,7 @@ static const struct bt_api_resource *resource_of(
 {
 	const struct bt_kind_info *info = bt_kind_info(kind);
 	return bt_resources_builtin(
-		bt_api_resources(bt_cluster_api(store->cluster)), info->group, info->resource);
+		bt_api_resources(store->cluster->api), info->group, info->resource);
 }
 
 /** --- objects --- */
@@ -96,7 +96,7 @@ int64_t bt_sim_store_run(struct bt_sim_store *store)
 /** Read the objects that the API creates at its start, and listen for changes. */
 static void listen(struct bt_sim_store *store)
 {
-	struct bt_store *objects = bt_cluster_store(store->cluster);
+	struct bt_store *objects = store->cluster->store;
 	for (uint32_t i = 0; i < BT_KIND__COUNT; i++) {
 		if (is_ignored((enum bt_kind)i)) {
 			continue;
@@ -146,7 +146,7 @@ int bt_sim_store_init(struct bt_sim_store *store, const struct bt_gates *gates, 
 void bt_sim_store_finish(struct bt_sim_store *store)
 {
 	if (store->cluster != NULL) {
-		bt_store_off_change(bt_cluster_store(store->cluster), store);
+		bt_store_off_change(store->cluster->store, store);
 	}
 	for (uint32_t i = 0; i < store->changes.count; i++) {
 		bt_stored_release(store->changes.items[i].after);
@@ -164,7 +164,7 @@ static uint16_t perform(struct bt_sim_store *store, const struct bt_api_request 
 	struct bt_strbuf *out_message)
 {
 	struct bt_api_answer answer;
-	bt_api_perform(bt_cluster_api(store->cluster), request, &store->arena, &answer);
+	bt_api_perform(store->cluster->api, request, &store->arena, &answer);
 	uint16_t code = answer.code;
 	if (code >= 300 && out_message != NULL) {
 		bt_strbuf_append_str(out_message, answer.failure.message);
@@ -191,7 +191,7 @@ void bt_sim_store_create(struct bt_sim_store *store, struct bt_str json)
 	struct bt_strbuf message = {0};
 	struct bt_api_request request = BT_API_REQUEST_INIT;
 	request.verb = BT_VERB_CREATE;
-	request.resource = bt_resources_find_kind(bt_api_resources(bt_cluster_api(store->cluster)),
+	request.resource = bt_resources_find_kind(bt_api_resources(store->cluster->api),
 		bt_json_text_at(body, "apiVersion"), bt_json_text_at(body, "kind"));
 	request.namespace_ = bt_json_text_at(body, "metadata.namespace");
 	request.body = body;

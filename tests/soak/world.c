@@ -435,7 +435,7 @@ static int create_scheduler(
 	options.tie_policy = policies[bt_prng_below(&sim->changes, 3)];
 	options.verify = sim->options.verify;
 	sim->is_asynchronous = bt_sim_chance(&sim->changes, 75);
-	bt_cluster_writes_init(&sim->writes, bt_cluster_api(sim->store.cluster));
+	bt_cluster_writes_init(&sim->writes, sim->store.cluster->api);
 	struct bt_scheduler_writer writer = bt_sim_writer(sim);
 	writer.may_schedule = may_schedule;
 	int result = create_config(sim, *gates, err);
@@ -493,7 +493,7 @@ int bt_sim_init(struct bt_sim *sim, const struct bt_sim_options *options,
 			&sim->store, &gates, bt_prng_next(&sim->changes), start_ns, err);
 	}
 	if (result == 0) {
-		sim->clock.cluster_clock = bt_cluster_get_clock(sim->store.cluster);
+		sim->clock.cluster_clock = &sim->store.cluster->clock;
 		result = create_scheduler(sim, &gates, err);
 	}
 	if (result == 0) {

@@ -163,7 +163,7 @@ static int load_objects(struct up *up, struct berth_error *err)
 	if (source->files.list.count + source->kustomizations.list.count == 0) {
 		return 0;
 	}
-	if (bt_cluster_is_continued(up->cluster)) {
+	if (up->cluster->is_continued) {
 		(void)fprintf(stderr,
 			"berth up: %s has a cluster already: -f and -k are not read again\n",
 			up->options->data_dir);
@@ -171,7 +171,7 @@ static int load_objects(struct up *up, struct berth_error *err)
 	}
 	struct bt_cluster_load_report report;
 	int result = bt_cluster_load(
-		bt_cluster_api(up->cluster), &source->files, &source->kustomizations, &report, err);
+		up->cluster->api, &source->files, &source->kustomizations, &report, err);
 	if (report.unknown_count != 0) {
 		bt_console_print(stderr,
 			"berth up: warning: left out %d {object|objects} of kinds that are not "
@@ -274,7 +274,7 @@ static int create_front(struct up *up, struct berth_error *err)
 	}
 	up->token = (struct bt_front_token){bt_strbuf_c(&up->identity.token), bt_user_admin};
 	struct bt_front_options front = {
-		.api = bt_cluster_api(up->cluster),
+		.api = up->cluster->api,
 		.address = options->listen.address,
 		.port = options->listen.port,
 		.certificate_pem =
@@ -316,13 +316,13 @@ static int64_t run_cluster(void *context, int64_t now_ns BT_UNUSED)
 			bt_loop_stop(up->loop);
 		}
 	}
-	return bt_cluster_clock_monotonic_of(bt_cluster_get_clock(up->cluster), next_ns);
+	return bt_cluster_clock_monotonic_of(&up->cluster->clock, next_ns);
 }
 
 static int64_t save_clock(void *context, int64_t now_ns BT_UNUSED)
 {
 	struct up *up = context;
-	return bt_cluster_clock_save(bt_cluster_get_clock(up->cluster));
+	return bt_cluster_clock_save(&up->cluster->clock);
 }
 
 static void take_signal(void *context, int number BT_UNUSED)
@@ -423,7 +423,7 @@ static int run_loop(struct up *up, struct berth_error *err)
 		result = bt_loop_on_signals(up->loop, signals, take_signal, up, err);
 	}
 	if (result == 0) {
-		result = bt_store_sync(bt_cluster_store(up->cluster), err);
+		result = bt_store_sync(up->cluster->store, err);
 	}
 	if (result == 0) {
 		/*
@@ -453,7 +453,7 @@ static int run_loop(struct up *up, struct berth_error *err)
 		result = up->result;
 	}
 	if (result == 0) {
-		result = bt_store_sync(bt_cluster_store(up->cluster), err);
+		result = bt_store_sync(up->cluster->store, err);
 	}
 	return result;
 }

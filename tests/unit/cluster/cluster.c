@@ -31,8 +31,8 @@ void cluster_init(struct cluster *cluster, const char *names)
 	}
 	options.controllers.names = cluster->names;
 	ck_assert_int_eq(bt_cluster_create(&options, &cluster->cluster, NULL), 0);
-	cluster->api.api = bt_cluster_api(cluster->cluster);
-	cluster->api.store = bt_cluster_store(cluster->cluster);
+	cluster->api.api = cluster->cluster->api;
+	cluster->api.store = cluster->cluster->store;
 }
 
 void cluster_finish(struct cluster *cluster)
@@ -50,7 +50,7 @@ void cluster_run(struct cluster *cluster, int64_t milliseconds)
 	if (cluster->controllers == NULL) {
 		code = bt_cluster_start(cluster->cluster, &err);
 		ck_assert_msg(code == 0, "%s", err.message);
-		cluster->controllers = bt_cluster_controllers(cluster->cluster);
+		cluster->controllers = cluster->cluster->controllers;
 	}
 	code = bt_cluster_run_until(cluster->cluster,
 		bt_api_now_ns(cluster->api.api) + milliseconds * BT_NS_PER_MS, &err);

@@ -63,7 +63,7 @@ static void init(struct world *world, const char *objects)
 		.start_ns = INT64_C(1700000000000000000), .skip_validation = true};
 	*world = (struct world){0};
 	ck_assert_int_eq(bt_cluster_create(&options, &world->cluster, NULL), 0);
-	struct bt_api *api = bt_cluster_api(world->cluster);
+	struct bt_api *api = world->cluster->api;
 	struct bt_json_reader reader;
 	bt_json_reader_init(&reader, quote(world, objects));
 	while (reader.position < reader.end) {

@@ -37,9 +37,9 @@ static void init(struct cluster *cluster, uint64_t seed)
 	result = bt_cluster_start(cluster->cluster, &err);
 	ck_assert_msg(result == 0, "%s", berth_error_message(&err));
 	bt_config_unref(options.config);
-	cluster->controllers = bt_cluster_controllers(cluster->cluster);
-	cluster->api.api = bt_cluster_api(cluster->cluster);
-	cluster->api.store = bt_cluster_store(cluster->cluster);
+	cluster->controllers = cluster->cluster->controllers;
+	cluster->api.api = cluster->cluster->api;
+	cluster->api.store = cluster->cluster->store;
 	/* Create the service account "default" first: pods are refused without it. */
 	ck_assert_int_eq(bt_cluster_run_until_idle(cluster->cluster, INT64_MAX, NULL), 0);
 }

@@ -26,9 +26,9 @@ static void init(struct world *world, const char *gates_text)
 	options.controllers.name_count = BT_ARRAY_LENGTH(names);
 	ck_assert_int_eq(bt_cluster_create(&options, &world->cluster, NULL), 0);
 	ck_assert_int_eq(bt_cluster_start(world->cluster, NULL), 0);
-	world->store = bt_cluster_store(world->cluster);
-	world->api = bt_cluster_api(world->cluster);
-	world->controllers = bt_cluster_controllers(world->cluster);
+	world->store = world->cluster->store;
+	world->api = world->cluster->api;
+	world->controllers = world->cluster->controllers;
 }
 
 void world_init(struct world *world)
@@ -247,7 +247,7 @@ void world_settle(struct world *world)
 void world_advance(struct world *world, int64_t seconds)
 {
 	world->now_ns += seconds * BT_NS_PER_SECOND;
-	bt_cluster_clock_advance(bt_cluster_get_clock(world->cluster), world->now_ns);
+	bt_cluster_clock_advance(&world->cluster->clock, world->now_ns);
 }
 
 struct bt_json_value *world_get(
