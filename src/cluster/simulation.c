@@ -55,12 +55,6 @@ int bt_simulation_check_group(const struct bt_simulation *simulation, struct bt_
 
 /** --- loading --- */
 
-struct loading {
-	struct bt_simulation *simulation;
-	size_t claim_bytes; /* of claims made from templates */
-	struct bt_text_set missing_templates;
-};
-
 /** Loads the nodes. left_out[i]: leave out the node that is object i; left_out NULL: load all. */
 static void load_nodes(struct bt_simulation *simulation, const bool *left_out)
 {
@@ -111,75 +105,41 @@ static void warn_unallocated(
 	}
 }
 
-static int load_running(struct loading *loading, const struct bt_pod *pod, struct berth_error *err)
-{
-	struct bt_simulation *simulation = loading->simulation;
-	struct bt_state *state = simulation->engine->state;
-	if (bt_state_find_pod(state, pod->metadata.uid) != BT_POD_NONE) {
-		return same_uid(pod, err);
-	}
-	if (bt_manifests_find(simulation->cluster, BT_KIND_NODE, BT_STR(""), pod->spec.node_name) ==
-		BT_MANIFESTS_NONE) {
-		bt_manifests_warn(simulation->cluster, "Pod %m: its node %p is not in the input",
-			pod->metadata.namespace_, pod->metadata.name,
-			bt_str_sub(pod->spec.node_name, 0, BT_MANIFESTS_NAME_BYTES_MAX));
-	}
-	warn_unallocated(simulation->cluster, state, pod);
-	simulation->running_count++;
-	if (!simulation->preempt) {
-		return bt_state_add_pod(state, pod, err);
-	}
-	/* The pod may become a victim, so the scheduler needs all of its spec. */
-	struct bt_object *object = bt_object_create_pod(pod, NULL, &simulation->commons);
-	int result =
-		bt_scheduler_observe(simulation->scheduler, NULL, object, simulation->now_ns, err);
-	bt_object_release(object);
-	return result;
-}
-
-/** Makes the claims that a cluster's controllers make before a pod is scheduled. */
-static int make_claims(struct loading *loading, struct bt_pod *pod, struct berth_error *err)
-{
-	struct bt_simulation *simulation = loading->simulation;
-	struct bt_str missing;
-	size_t bytes;
-	if (bt_pod_is_terminating(pod)) {
-		return 0;
-	}
-	int result = bt_claim_maker_make(
-		simulation->claims, pod, &simulation->arena, &missing, &bytes, err);
-	if (result < 0) {
-		return result;
-	}
-	loading->claim_bytes += bytes;
-	if (missing.length != 0) {
-		/* Warn once for each template. */
-		struct bt_str key = bt_arena_printf(&loading->simulation->arena, "%.*s/%.*s",
-			BT_STR_ARG(pod->metadata.namespace_), BT_STR_ARG(missing));
-		if (bt_text_set_add(&loading->missing_templates, key)) {
-			bt_claim_maker_warn_missing(loading->simulation->cluster, pod, missing);
-		}
-	}
-	return loading->claim_bytes <= BT_WORKLOAD_BYTES_MAX
-		? 0
-		: bt_error_set(err, BERTH_ERR_TOO_LARGE,
-			  "the claims of pods take more than %zu bytes", BT_WORKLOAD_BYTES_MAX);
-}
-
 /**
- * Adds a pod to the running pods, the extra pods (is_extra) or the pods to be placed. A finished
- * pod is ignored. pod: a shallow copy whose name, namespace and uid are set. index: object index of
- * the pod or of its workload.
+ * Adds a pod to the running pods, the extra pods (is_extra) or the pods to be placed; the latter
+ * get the claims that a cluster's controllers make before a pod is scheduled. A finished pod is
+ * ignored. pod: a shallow copy whose name, namespace and uid are set. index: object index of the
+ * pod or of its workload.
  */
-static int load_pod(struct loading *loading, const struct bt_pod *pod, uint32_t index,
+static int load_pod(struct bt_simulation *simulation, const struct bt_pod *pod, uint32_t index,
 	bool is_extra, struct berth_error *err)
 {
-	struct bt_simulation *simulation = loading->simulation;
+	struct bt_state *state = simulation->engine->state;
 	if (bt_pod_is_terminal(pod)) {
 		return 0;
 	}
 	if (bt_pod_is_assigned(pod)) {
-		return load_running(loading, pod, err);
+		if (bt_state_find_pod(state, pod->metadata.uid) != BT_POD_NONE) {
+			return same_uid(pod, err);
+		}
+		if (bt_manifests_find(simulation->cluster, BT_KIND_NODE, BT_STR(""),
+			    pod->spec.node_name) == BT_MANIFESTS_NONE) {
+			bt_manifests_warn(simulation->cluster,
+				"Pod %m: its node %p is not in the input", pod->metadata.namespace_,
+				pod->metadata.name,
+				bt_str_sub(pod->spec.node_name, 0, BT_MANIFESTS_NAME_BYTES_MAX));
+		}
+		warn_unallocated(simulation->cluster, state, pod);
+		simulation->running_count++;
+		if (!simulation->preempt) {
+			return bt_state_add_pod(state, pod, err);
+		}
+		/* The pod may become a victim, so the scheduler needs all of its spec. */
+		struct bt_object *object = bt_object_create_pod(pod, NULL, &simulation->commons);
+		int result = bt_scheduler_observe(
+			simulation->scheduler, NULL, object, simulation->now_ns, err);
+		bt_object_release(object);
+		return result;
 	}
 	if (simulation->arena.total_bytes > BT_SIMULATION_POD_BYTES_MAX) {
 		return bt_error_set(err, BERTH_ERR_TOO_LARGE,
@@ -197,89 +157,32 @@ static int load_pod(struct loading *loading, const struct bt_pod *pod, uint32_t 
 		.sequence = (uint64_t)index << 32 | simulation->pods.count,
 		.fate = BT_FATE_UNDECIDED};
 	bt_vec_push(&simulation->pods, entry);
-	return make_claims(loading, copy, err);
-}
-
-static int load_input_pod(struct loading *loading, uint32_t index, struct berth_error *err)
-{
-	struct bt_simulation *simulation = loading->simulation;
-	const uint32_t *extras = simulation->expansion.extras;
-	struct bt_pod pod;
-	if (!bt_expansion_input_pod(&simulation->expansion, index, &pod)) {
+	if (bt_pod_is_terminating(copy)) {
 		return 0;
 	}
-	int result = load_pod(loading, &pod, index, extras != NULL && extras[index] != 0, err);
+	struct bt_str missing;
+	size_t bytes;
+	int result = bt_claim_maker_make(
+		simulation->claims, copy, &simulation->arena, &missing, &bytes, err);
 	if (result < 0) {
-		return bt_manifests_wrap(simulation->cluster, index, result, err);
+		return result;
 	}
-	if (!simulation->keep_bound && (bt_pod_is_assigned(&pod) || bt_pod_is_terminal(&pod))) {
-		bt_manifests_release(simulation->cluster, index);
-	}
-	return 0;
-}
-
-static int load_pods(struct loading *loading, struct berth_error *err)
-{
-	const struct bt_manifests *cluster = loading->simulation->cluster;
-	const struct bt_expansion *expansion = &loading->simulation->expansion;
-	uint32_t next = 0;
-	int result = 0;
-	for (uint32_t i = 0; i < cluster->objects.count && result == 0; i++) {
-		if (cluster->objects.items[i].kind == BT_KIND_POD) {
-			result = load_input_pod(loading, i, err);
-		}
-		while (result == 0 && next < expansion->pods.count &&
-			expansion->pods.items[next].owner == i) {
-			const struct bt_workload_pod *entry = &expansion->pods.items[next++];
-			result = load_pod(loading, entry->pod, i, entry->is_extra, err);
-			if (result < 0) {
-				result = bt_error_wrap(err, result, "spec.template");
-				result = bt_manifests_wrap(cluster, i, result, err);
-			}
+	simulation->claim_bytes += bytes;
+	if (missing.length != 0) {
+		/* Warn once for each template. */
+		struct bt_str key = bt_arena_printf(&simulation->arena, "%.*s/%.*s",
+			BT_STR_ARG(copy->metadata.namespace_), BT_STR_ARG(missing));
+		if (bt_text_set_add(&simulation->missing_templates, key)) {
+			bt_claim_maker_warn_missing(simulation->cluster, copy, missing);
 		}
 	}
-	return result;
-}
-
-static int check_uids(const struct bt_simulation *simulation, struct berth_error *err)
-{
-	struct bt_text_set uids = {0};
-	int result = 0;
-	for (uint32_t i = 0; i < simulation->pods.count && result == 0; i++) {
-		const struct bt_pod *pod = simulation->pods.items[i].pod;
-		if (!bt_text_set_add(&uids, pod->metadata.uid) ||
-			bt_state_find_pod(simulation->engine->state, pod->metadata.uid) !=
-				BT_POD_NONE) {
-			result = same_uid(pod, err);
-			uint32_t index = bt_manifests_find(simulation->cluster, BT_KIND_POD,
-				pod->metadata.namespace_, pod->metadata.name);
-			if (index != BT_MANIFESTS_NONE) {
-				result = bt_manifests_wrap(simulation->cluster, index, result, err);
-			}
-		}
-	}
-	bt_text_set_finish(&uids);
-	return result;
+	return simulation->claim_bytes <= BT_WORKLOAD_BYTES_MAX
+		? 0
+		: bt_error_set(err, BERTH_ERR_TOO_LARGE,
+			  "the claims of pods take more than %zu bytes", BT_WORKLOAD_BYTES_MAX);
 }
 
 /** --- the other objects that plugins read --- */
-
-/** Returns the name of the default StorageClass; "": there is none. */
-static struct bt_str find_default_class(const struct bt_manifests *cluster)
-{
-	struct bt_default_class best = {.name = BT_STR_INIT("")};
-	for (uint32_t i = 0; i < cluster->objects.count; i++) {
-		const struct bt_object *object = cluster->objects.items[i].object;
-		const struct bt_str *mark = object->kind == BT_KIND_STORAGE_CLASS
-			? bt_str_map_find(&object->meta->annotations, BT_STR(BT_DEFAULT_CLASS))
-			: NULL;
-		if (mark != NULL) {
-			bt_default_class_offer(&best, object->meta->name, *mark,
-				&object->meta->creation_timestamp);
-		}
-	}
-	return best.name;
-}
 
 /**
  * Adds an object to the state, together with what an API server and its controllers would have
@@ -319,7 +222,18 @@ static void load_others(struct bt_simulation *simulation)
 {
 	struct bt_manifests *cluster = simulation->cluster;
 	struct bt_state *state = simulation->engine->state;
-	struct bt_str default_class = find_default_class(cluster);
+	struct bt_default_class best = {.name = BT_STR_INIT("")}; /* "": no default class */
+	for (uint32_t i = 0; i < cluster->objects.count; i++) {
+		const struct bt_object *object = cluster->objects.items[i].object;
+		const struct bt_str *mark = object->kind == BT_KIND_STORAGE_CLASS
+			? bt_str_map_find(&object->meta->annotations, BT_STR(BT_DEFAULT_CLASS))
+			: NULL;
+		if (mark != NULL) {
+			bt_default_class_offer(&best, object->meta->name, *mark,
+				&object->meta->creation_timestamp);
+		}
+	}
+	struct bt_str default_class = best.name;
 	struct bt_text_set namespaces = {0};
 	struct bt_arena arena = {0};
 	for (uint32_t i = 0; i < cluster->objects.count; i++) {
@@ -351,18 +265,54 @@ static void load_others(struct bt_simulation *simulation)
 
 int bt_simulation_load(struct bt_simulation *simulation, struct berth_error *err)
 {
-	struct loading loading = {.simulation = simulation};
-	simulation->expansion.gates = &simulation->engine->config->gates;
-	int result = bt_expansion_run(&simulation->expansion, err);
+	const struct bt_manifests *cluster = simulation->cluster;
+	struct bt_expansion *expansion = &simulation->expansion;
+	uint32_t next = 0;
+	expansion->gates = &simulation->engine->config->gates;
+	int result = bt_expansion_run(expansion, err);
 	if (result == 0) {
 		load_nodes(simulation, NULL);
 		load_others(simulation);
-		result = load_pods(&loading, err);
 	}
-	if (result == 0) {
-		result = check_uids(simulation, err);
+	for (uint32_t i = 0; i < cluster->objects.count && result == 0; i++) {
+		bool is_extra = expansion->extras != NULL && expansion->extras[i] != 0;
+		struct bt_pod pod;
+		if (cluster->objects.items[i].kind == BT_KIND_POD &&
+			bt_expansion_input_pod(expansion, i, &pod)) {
+			result = load_pod(simulation, &pod, i, is_extra, err);
+			if (result < 0) {
+				result = bt_manifests_wrap(cluster, i, result, err);
+			} else if (!simulation->keep_bound &&
+				(bt_pod_is_assigned(&pod) || bt_pod_is_terminal(&pod))) {
+				bt_manifests_release(simulation->cluster, i);
+			}
+		}
+		while (result == 0 && next < expansion->pods.count &&
+			expansion->pods.items[next].owner == i) {
+			const struct bt_workload_pod *entry = &expansion->pods.items[next++];
+			result = load_pod(simulation, entry->pod, i, entry->is_extra, err);
+			if (result < 0) {
+				result = bt_error_wrap(err, result, "spec.template");
+				result = bt_manifests_wrap(cluster, i, result, err);
+			}
+		}
 	}
-	bt_text_set_finish(&loading.missing_templates);
+	/* Only the running pods were checked: those to be placed must have unique uids, too. */
+	struct bt_text_set uids = {0};
+	for (uint32_t i = 0; i < simulation->pods.count && result == 0; i++) {
+		const struct bt_pod *pod = simulation->pods.items[i].pod;
+		if (!bt_text_set_add(&uids, pod->metadata.uid) ||
+			bt_state_find_pod(simulation->engine->state, pod->metadata.uid) !=
+				BT_POD_NONE) {
+			result = same_uid(pod, err);
+			uint32_t index = bt_manifests_find(
+				cluster, BT_KIND_POD, pod->metadata.namespace_, pod->metadata.name);
+			if (index != BT_MANIFESTS_NONE) {
+				result = bt_manifests_wrap(cluster, index, result, err);
+			}
+		}
+	}
+	bt_text_set_finish(&uids);
 	if (result == 0 && !simulation->stays_open) {
 		bt_simulation_close(simulation);
 	}
@@ -524,9 +474,9 @@ struct bt_object *bt_simulation_take_running(struct bt_simulation *simulation, u
 int bt_simulation_add_pod(struct bt_simulation *simulation, const struct bt_pod *pod,
 	uint32_t index, struct berth_error *err)
 {
-	struct loading loading = {.simulation = simulation};
-	int result = load_pod(&loading, pod, index, false, err);
-	bt_text_set_finish(&loading.missing_templates);
+	simulation->claim_bytes = 0;
+	bt_text_set_finish(&simulation->missing_templates); /* warn again */
+	int result = load_pod(simulation, pod, index, false, err);
 	return result < 0 ? bt_manifests_wrap(simulation->cluster, index, result, err) : 0;
 }
 

@@ -126,6 +126,8 @@ struct bt_simulation {
 	uint32_t running_count; /* pods that have a node in the input */
 	uint32_t counts[BT_FATE__COUNT];
 	size_t message_bytes;
+	size_t claim_bytes;                   /* of claims made from templates */
+	struct bt_text_set missing_templates; /* that were warned about; "namespace/name" */
 	/** Called when the number of tried pods (done) changes; NULL: not called. */
 	void (*progress)(void *context, uint32_t done, uint32_t total);
 	void *progress_context;

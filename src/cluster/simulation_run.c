@@ -223,6 +223,7 @@ void bt_simulation_finish(struct bt_simulation *simulation)
 	bt_scheduler_destroy(simulation->scheduler);
 	bt_pod_commons_finish(&simulation->commons);
 	bt_map_finish(&simulation->by_uid);
+	bt_text_set_finish(&simulation->missing_templates);
 	bt_vec_finish(&simulation->changes);
 	bt_vec_finish(&simulation->evictions);
 	bt_vec_finish(&simulation->extras);
