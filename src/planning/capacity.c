@@ -629,26 +629,6 @@ static int run_loaded(struct bt_capacity_session *session, struct berth_error *e
 	return 0;
 }
 
-static int run(struct bt_capacity_session *session, uint32_t own_pods, struct berth_error *err)
-{
-	int result = make_cluster(session, own_pods, err);
-	if (result == 0) {
-		result = bt_simulation_init(&session->simulation, &session->cluster,
-			session->question->create, session->question->create_context, err);
-	}
-	if (result < 0) {
-		return result;
-	}
-	session->engine = session->simulation.engine;
-	session->simulation.expansion.extras = session->extras;
-	result = bt_simulation_load(&session->simulation, err);
-	if (result == 0) {
-		result = run_loaded(session, err);
-	}
-	bt_simulation_finish(&session->simulation);
-	return result;
-}
-
 int bt_capacity_compute(const struct bt_capacity_question *question,
 	struct bt_capacity_answer *out_answer, struct berth_error *err)
 {
@@ -675,7 +655,18 @@ int bt_capacity_compute(const struct bt_capacity_question *question,
 			session.runners[i].uid_front =
 				bt_arena_printf(&out_answer->arena, "copy-%u", i);
 		}
-		int result = run(&session, most, err);
+		int result = make_cluster(&session, most, err);
+		if (result == 0) {
+			result = bt_simulation_init(&session.simulation, &session.cluster,
+				asked.create, asked.create_context, err);
+		}
+		if (result == 0) {
+			session.engine = session.simulation.engine;
+			session.simulation.expansion.extras = session.extras;
+			result = bt_simulation_load(&session.simulation, err);
+			result = result == 0 ? run_loaded(&session, err) : result;
+			bt_simulation_finish(&session.simulation);
+		}
 		bool ran_dry = session.ran_dry;
 		for (uint32_t i = 0; i < session.question->spec_count; i++) {
 			bt_vec_finish(&session.runners[i].pods);

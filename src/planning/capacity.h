@@ -45,6 +45,7 @@ struct bt_capacity_spec {
 	bool pods_exist;                    /* the object is a workload whose pods exist already */
 };
 
+/** All-zero memory is ready for use, once cluster is set. */
 struct bt_capacity_specs {
 	BT_VEC(struct bt_capacity_spec) list;
 	struct bt_arena arena;
@@ -53,7 +54,6 @@ struct bt_capacity_specs {
 	struct bt_strbuf skipped;     /* describes the first object of an unknown kind */
 };
 
-void bt_capacity_specs_init(struct bt_capacity_specs *specs, struct bt_manifests *cluster);
 void bt_capacity_specs_finish(struct bt_capacity_specs *specs);
 /**
  * Adds the pods and workloads of a file, folder or "-" as specs, in their order. Objects of other

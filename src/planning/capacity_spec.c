@@ -14,11 +14,6 @@
 	"Pod, Deployment, ReplicaSet, StatefulSet, DaemonSet, Job, CronJob and " \
 	"ReplicationController are taken"
 
-void bt_capacity_specs_init(struct bt_capacity_specs *specs, struct bt_manifests *cluster)
-{
-	*specs = (struct bt_capacity_specs){.cluster = cluster};
-}
-
 void bt_capacity_specs_finish(struct bt_capacity_specs *specs)
 {
 	for (uint32_t i = 0; i < specs->list.count; i++) {
@@ -241,24 +236,6 @@ int bt_capacity_specs_read(
 
 /** --- objects of the cluster --- */
 
-static int not_found(struct bt_capacity_specs *specs, const struct bt_pod_reference *wanted,
-	uint32_t elsewhere, struct berth_error *err)
-{
-	struct bt_str name = bt_str_sub(wanted->name, 0, BT_MANIFESTS_NAME_BYTES_MAX);
-	const char *kind = bt_kind_info(wanted->kind)->name;
-	if (elsewhere > 1) {
-		return bt_text_error(err, BERTH_ERR_NOT_FOUND,
-			"%u namespaces have a %c %p: name one with -n", elsewhere, kind, name);
-	}
-	const char *near = bt_manifests_suggest(
-		specs->cluster, wanted->kind, NULL, name, NULL, NULL, &specs->arena);
-	bool is_other = near != NULL && !bt_str_equal_c(name, near);
-	return bt_text_error(err, BERTH_ERR_NOT_FOUND,
-		"no %c %p is in the input[, in namespace %p][; did you mean %p?]", kind, name,
-		bt_str_sub(wanted->namespace_, 0, BT_MANIFESTS_NAME_BYTES_MAX),
-		bt_str_from(is_other ? near : ""));
-}
-
 /**
  * Finds the object in the wanted namespace. Without a wanted namespace, finds the object in the
  * default namespace, else the only object of this kind and name in any namespace. Last, tries the
@@ -341,8 +318,20 @@ int bt_capacity_specs_like(
 	uint32_t elsewhere;
 	uint32_t index = find_like(specs->cluster, &wanted, &elsewhere);
 	if (index == BT_MANIFESTS_NONE) {
-		result = not_found(specs, &wanted, elsewhere, err);
-		return bt_error_wrap(err, result, "--like");
+		struct bt_str name = bt_str_sub(wanted.name, 0, BT_MANIFESTS_NAME_BYTES_MAX);
+		const char *kind = bt_kind_info(wanted.kind)->name;
+		if (elsewhere > 1) {
+			return bt_text_error(err, BERTH_ERR_NOT_FOUND,
+				"--like: %u namespaces have a %c %p: name one with -n", elsewhere,
+				kind, name);
+		}
+		const char *near = bt_manifests_suggest(
+			specs->cluster, wanted.kind, NULL, name, NULL, NULL, &specs->arena);
+		bool is_other = near != NULL && !bt_str_equal_c(name, near);
+		return bt_text_error(err, BERTH_ERR_NOT_FOUND,
+			"--like: no %c %p is in the input[, in namespace %p][; did you mean %p?]",
+			kind, name, bt_str_sub(wanted.namespace_, 0, BT_MANIFESTS_NAME_BYTES_MAX),
+			bt_str_from(is_other ? near : ""));
 	}
 	const struct bt_manifests_object *entry = &specs->cluster->objects.items[index];
 	if (entry->kind == BT_KIND_POD_GROUP) {

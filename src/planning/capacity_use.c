@@ -299,78 +299,75 @@ static const struct bt_capacity_request *short_resource(
 }
 
 /**
- * Sets the hint, which has two parts: the reason that rejected the most nodes, and what is left of
- * the tightest resource. The first part is omitted if there is only one reason, or if the lack of
- * the resource rejected as many nodes.
+ * A hint has two parts: the reason that rejected the most nodes, and what is left of the tightest
+ * resource. The first part is omitted if there is only one reason, or if the lack of the resource
+ * rejected as many nodes.
  */
-static void set_hint(struct bt_capacity_session *session, struct bt_capacity_runner *runner)
-{
-	struct bt_capacity_member *member = runner->member;
-	struct bt_strbuf text = {0};
-	if (member->spec->group != NULL) {
-		return; /* the hint of a group is set already */
-	}
-	/*
-	 * The shortage for which the scheduler rejected the most nodes; node_count 0: no shortage.
-	 * A shortage is left out if more nodes were rejected for it than have too little of the
-	 * resource: nominated pods hold room on the other nodes, so the amounts would not explain
-	 * the rejections.
-	 */
-	struct shortage tightest = {0};
-	for (uint32_t i = 0; i < member->stop.reasons.count; i++) {
-		const struct bt_capacity_reason *reason = &member->stop.reasons.items[i];
-		const struct bt_capacity_request *request = short_resource(member, reason->text);
-		if (request == NULL || reason->node_count < tightest.reason_count) {
-			continue;
-		}
-		struct shortage other = measure_shortage(session, request);
-		if (other.node_count >= reason->node_count &&
-			(tightest.node_count == 0 || is_tighter(&other, &tightest))) {
-			tightest = other;
-			tightest.reason_count = reason->node_count;
-		}
-	}
-	struct shortage shortage = tightest;
-	const struct bt_capacity_reason *unallocated =
-		BT_STR_FIND(&member->stop.reasons, text, BT_STR("cannot allocate all claims"));
-	uint64_t without_devices = unallocated != NULL ? unallocated->node_count : 0;
-	bool is_devices = without_devices > shortage.reason_count;
-	if (is_devices) {
-		shortage = (struct shortage){.reason_count = without_devices};
-	}
-	const struct bt_capacity_reason *first =
-		member->stop.reasons.count > 1 ? &member->stop.reasons.items[0] : NULL;
-	if (first != NULL && shortage.reason_count < first->node_count) {
-		bt_text_append(&text, "%s (%d of %u {node|nodes})", first->text,
-			(int64_t)first->node_count, session->answer->node_count);
-	}
-	if (shortage.node_count != 0) {
-		struct bt_str resource = shortage.request.resource;
-		bool is_pods = bt_str_equal_c(resource, "pods");
-		bt_text_append(&text, "%c%s: ", text.length != 0 ? "; " : "", resource);
-		bt_text_append(&text,
-			is_pods ? "no place for one more is left" : "less than %a is left",
-			resource, shortage.request.amount, BT_AMOUNT_NEAREST);
-		append_nodes(session, shortage.node_count, &text);
-		if (shortage.free_total > 0) {
-			bt_text_append(&text, " (%a together, at most %a on one)", resource,
-				shortage.free_total, BT_AMOUNT_NEAREST, resource,
-				shortage.free_most, BT_AMOUNT_NEAREST);
-		}
-	} else if (is_devices) {
-		struct bt_strbuf devices = {0};
-		append_device_shortage(session, runner, &devices);
-		bt_text_append(&text, "%c%s", text.length != 0 && devices.length != 0 ? "; " : "",
-			bt_strbuf_str(&devices));
-		bt_strbuf_finish(&devices);
-	}
-	member->stop.hint = bt_arena_take_strbuf(&member->stop_arena, &text);
-}
-
 void bt_capacity_set_hints(struct bt_capacity_session *session)
 {
 	for (uint32_t i = 0; i < session->answer->member_count; i++) {
-		set_hint(session, &session->runners[i]);
+		struct bt_capacity_member *member = session->runners[i].member;
+		struct bt_strbuf text = {0};
+		if (member->spec->group != NULL) {
+			continue; /* the hint of a group is set already */
+		}
+		/*
+		 * The shortage for which the scheduler rejected the most nodes; node_count 0: no
+		 * shortage. A shortage is left out if more nodes were rejected for it than have too
+		 * little of the resource: nominated pods hold room on the other nodes, so the
+		 * amounts would not explain the rejections.
+		 */
+		struct shortage tightest = {0};
+		for (uint32_t k = 0; k < member->stop.reasons.count; k++) {
+			const struct bt_capacity_reason *reason = &member->stop.reasons.items[k];
+			const struct bt_capacity_request *request =
+				short_resource(member, reason->text);
+			if (request == NULL || reason->node_count < tightest.reason_count) {
+				continue;
+			}
+			struct shortage other = measure_shortage(session, request);
+			if (other.node_count >= reason->node_count &&
+				(tightest.node_count == 0 || is_tighter(&other, &tightest))) {
+				tightest = other;
+				tightest.reason_count = reason->node_count;
+			}
+		}
+		struct shortage shortage = tightest;
+		const struct bt_capacity_reason *unallocated = BT_STR_FIND(
+			&member->stop.reasons, text, BT_STR("cannot allocate all claims"));
+		uint64_t without_devices = unallocated != NULL ? unallocated->node_count : 0;
+		bool is_devices = without_devices > shortage.reason_count;
+		if (is_devices) {
+			shortage = (struct shortage){.reason_count = without_devices};
+		}
+		const struct bt_capacity_reason *first =
+			member->stop.reasons.count > 1 ? &member->stop.reasons.items[0] : NULL;
+		if (first != NULL && shortage.reason_count < first->node_count) {
+			bt_text_append(&text, "%s (%d of %u {node|nodes})", first->text,
+				(int64_t)first->node_count, session->answer->node_count);
+		}
+		if (shortage.node_count != 0) {
+			struct bt_str resource = shortage.request.resource;
+			bool is_pods = bt_str_equal_c(resource, "pods");
+			bt_text_append(&text, "%c%s: ", text.length != 0 ? "; " : "", resource);
+			bt_text_append(&text,
+				is_pods ? "no place for one more is left" : "less than %a is left",
+				resource, shortage.request.amount, BT_AMOUNT_NEAREST);
+			append_nodes(session, shortage.node_count, &text);
+			if (shortage.free_total > 0) {
+				bt_text_append(&text, " (%a together, at most %a on one)", resource,
+					shortage.free_total, BT_AMOUNT_NEAREST, resource,
+					shortage.free_most, BT_AMOUNT_NEAREST);
+			}
+		} else if (is_devices) {
+			struct bt_strbuf devices = {0};
+			append_device_shortage(session, &session->runners[i], &devices);
+			bt_text_append(&text, "%c%s",
+				text.length != 0 && devices.length != 0 ? "; " : "",
+				bt_strbuf_str(&devices));
+			bt_strbuf_finish(&devices);
+		}
+		member->stop.hint = bt_arena_take_strbuf(&member->stop_arena, &text);
 	}
 }
 

@@ -231,7 +231,9 @@ void bt_whatif_finish(struct bt_whatif *whatif)
 {
 	bt_manifests_finish(&whatif->work);
 	bt_vec_finish(&whatif->marks);
-	bt_whatif_budgets_finish(whatif);
+	bt_vec_finish_each(&whatif->budgets, bt_object_release(each->object));
+	bt_map_finish(&whatif->budget_map);
+	bt_free(whatif->pod_next);
 	bt_arena_finish(&whatif->arena);
 }
 

@@ -130,13 +130,6 @@ static int read_status(
 	return 0;
 }
 
-void bt_whatif_budgets_finish(struct bt_whatif *whatif)
-{
-	bt_vec_finish_each(&whatif->budgets, bt_object_release(each->object));
-	bt_map_finish(&whatif->budget_map);
-	bt_free(whatif->pod_next);
-}
-
 /** Updates the budget from its object, which --with may have replaced. */
 static void take_object(
 	struct bt_whatif *whatif, struct bt_whatif_budget *budget, struct bt_object *object)

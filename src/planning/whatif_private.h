@@ -45,7 +45,6 @@ void bt_whatif_evict_unselected(struct bt_whatif *whatif, const bool *selected);
 
 /** Marks the pod at index as deleted, with the reason. */
 void bt_whatif_mark_departed(struct bt_whatif *whatif, uint32_t index, enum bt_departure departure);
-void bt_whatif_budgets_finish(struct bt_whatif *whatif);
 
 /** whatif_node.c */
 BT_MUST_USE int bt_whatif_change_nodes(

@@ -116,26 +116,6 @@ static int64_t newest_seconds(const struct bt_manifests *cluster)
 	return newest;
 }
 
-/** Deletes the pods NAME-N whose ordinal N is at least end. */
-static void shrink_stateful_set(struct bt_whatif *whatif, uint32_t owner, int64_t end)
-{
-	struct workload_pods pods = {0};
-	collect_pods(whatif, owner, PART_ALL, &pods);
-	for (uint32_t i = 0; i < pods.list.count; i++) {
-		uint32_t index = index_of(whatif, &pods.list.items[i]);
-		struct bt_str name = whatif->work.objects.items[index].name;
-		int64_t dash = bt_str_find_last_char(name, '-');
-		int64_t ordinal;
-		if (dash >= 0 &&
-			bt_str_parse_int64(
-				bt_str_sub(name, (uint32_t)dash + 1, name.length), &ordinal) &&
-			ordinal >= end) {
-			bt_whatif_mark_departed(whatif, index, BT_DEPARTURE_SCALED_DOWN);
-		}
-	}
-	bt_vec_finish(&pods.list);
-}
-
 uint32_t bt_whatif_find_workload(const struct bt_whatif *whatif,
 	const struct bt_owner_reference *controller, struct bt_str namespace_)
 {
@@ -161,7 +141,22 @@ static void shrink(struct bt_whatif *whatif, uint32_t index)
 	if (object->kind == BT_KIND_STATEFUL_SET) {
 		const struct bt_stateful_set *set = object->value;
 		int64_t start = set->spec.ordinals != NULL ? set->spec.ordinals->start : 0;
-		shrink_stateful_set(whatif, index, start + count);
+		struct workload_pods pods = {0};
+		collect_pods(whatif, index, PART_ALL, &pods);
+		for (uint32_t i = 0; i < pods.list.count; i++) {
+			uint32_t pod = index_of(whatif, &pods.list.items[i]);
+			struct bt_str name = whatif->work.objects.items[pod].name;
+			int64_t dash = bt_str_find_last_char(name, '-');
+			int64_t ordinal;
+			if (dash >= 0 &&
+				bt_str_parse_int64(
+					bt_str_sub(name, (uint32_t)dash + 1, name.length),
+					&ordinal) &&
+				ordinal >= start + count) {
+				bt_whatif_mark_departed(whatif, pod, BT_DEPARTURE_SCALED_DOWN);
+			}
+		}
+		bt_vec_finish(&pods.list);
 	} else {
 		/*
 		 * Delete pods beyond `count`; missing pods are made when the workload is

@@ -490,7 +490,7 @@ static int check_needs(const struct options *options)
 static int run(void *context, struct bt_strbuf *out, struct berth_error *err)
 {
 	struct options *options = context;
-	bt_capacity_specs_init(&options->specs, &options->line.cluster);
+	options->specs.cluster = &options->line.cluster;
 	options->specs.namespace_ = options->namespace_;
 	int result = read_input(options, err);
 	if (result == 0) {

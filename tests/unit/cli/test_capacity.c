@@ -27,7 +27,7 @@ static void start(struct fixture *fixture, const char *text)
 	const struct bt_setup setup = BT_SETUP_INIT;
 	*fixture = (struct fixture){.setup = setup};
 	bt_manifests_init(&fixture->cluster);
-	bt_capacity_specs_init(&fixture->specs, &fixture->cluster);
+	fixture->specs = (struct bt_capacity_specs){.cluster = &fixture->cluster};
 	read_text(&fixture->cluster, text);
 }
 
