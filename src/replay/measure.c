@@ -383,11 +383,6 @@ static double add_node(const struct column *columns, uint32_t column_count, uint
 	return highest;
 }
 
-static void raise_to(uint32_t *most, uint32_t value)
-{
-	*most = value > *most ? value : *most;
-}
-
 static void take_sample(
 	void *context, const struct bt_state *state, uint32_t pending_count, int64_t time_ns)
 {
@@ -459,15 +454,10 @@ static void take_sample(
 	measure->node_ns += (double)sample.nodes * elapsed_ns;
 	measure->used_node_ns += (double)sample.used_nodes * elapsed_ns;
 	measure->never_used = never_used;
-	raise_to(&measure->most_nodes, sample.nodes);
-	raise_to(&measure->most_used_nodes, sample.used_nodes);
+	measure->most_nodes = BT_MAX(measure->most_nodes, sample.nodes);
+	measure->most_used_nodes = BT_MAX(measure->most_used_nodes, sample.used_nodes);
 	bt_vec_push(&measure->samples, sample);
 	bt_arena_reset(&measure->scratch);
-}
-
-void bt_measure_init(struct bt_measure *measure)
-{
-	*measure = (struct bt_measure){0};
 }
 
 void bt_measure_finish(struct bt_measure *measure)

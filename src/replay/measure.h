@@ -83,6 +83,7 @@ struct bt_measured_sample {
 	const uint8_t *heat;
 };
 
+/** All-zero memory is ready for use. */
 struct bt_measure {
 	struct bt_arena arena;
 	struct bt_arena scratch;                       /* reset after each call */
@@ -108,7 +109,6 @@ struct bt_measure {
 	uint32_t slots_per_row;       /* nodes per row of the heat map */
 };
 
-void bt_measure_init(struct bt_measure *measure);
 void bt_measure_finish(struct bt_measure *measure);
 /** Returns the sink that feeds the measure during a replay. */
 struct bt_replay_sink bt_measure_sink(struct bt_measure *measure);

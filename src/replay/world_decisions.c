@@ -116,7 +116,7 @@ static int patch_pod_group(void *context, const struct bt_pod_group *group,
 }
 
 /**
- * Queues a victim. At the end of the step, apply_writes passes the victim to bt_replay_disrupt_pod,
+ * Queues a victim. `step` then passes the victim to bt_replay_disrupt_pod,
  * because a replay has no kubelet that ends the victim.
  */
 static int delete_pod(void *context, struct bt_preemption_ticket ticket BT_UNUSED,
@@ -134,35 +134,6 @@ static int delete_pod(void *context, struct bt_preemption_ticket ticket BT_UNUSE
 	}
 	bt_vec_push(&replay->preempted, id);
 	return 0;
-}
-
-/** Passes the scheduler's writes back to the scheduler, as a watch would. */
-static int apply_writes(struct bt_replay *replay, struct berth_error *err)
-{
-	int result = 0;
-	for (uint32_t i = 0; i < replay->nominations.count && result == 0; i++) {
-		const struct bt_replay_nomination *nomination = &replay->nominations.items[i];
-		const struct bt_replay_pod *pod = &replay->pods.items[nomination->pod];
-		if (pod->object != NULL && pod->bound_ns < 0) {
-			struct bt_pod value = *bt_replay_pod_value(pod);
-			value.status.nominated_node_name = nomination->node_name;
-			result = bt_replay_set_pod(replay, nomination->pod, &value, err);
-		}
-	}
-	for (uint32_t i = 0; i < replay->group_writes.count && result == 0; i++) {
-		const struct bt_replay_group_write *write = &replay->group_writes.items[i];
-		result = bt_replay_set_group_condition(
-			replay, write->namespace_, write->name, &write->condition, err);
-	}
-	for (uint32_t i = 0; i < replay->preempted.count && result == 0; i++) {
-		result = bt_replay_disrupt_pod(
-			replay, replay->preempted.items[i], BT_REPLAY_PREEMPTED, err);
-		bt_arena_reset(&replay->arena);
-	}
-	replay->nominations.count = 0;
-	replay->group_writes.count = 0;
-	replay->preempted.count = 0;
-	return result;
 }
 
 /** --- decisions --- */
@@ -287,9 +258,29 @@ static int step(struct bt_replay *replay, struct bt_attempt *out_attempt, int64_
 	}
 	*out_is_idle = out_attempt->outcome == BT_ATTEMPT_IDLE && replay->nominations.count == 0 &&
 		replay->group_writes.count == 0 && replay->preempted.count == 0;
-	if (result == 0) {
-		result = apply_writes(replay, err);
+	/* Pass the writes back to the scheduler, as a watch would. */
+	for (uint32_t i = 0; i < replay->nominations.count && result == 0; i++) {
+		const struct bt_replay_nomination *nomination = &replay->nominations.items[i];
+		const struct bt_replay_pod *pod = &replay->pods.items[nomination->pod];
+		if (pod->object != NULL && pod->bound_ns < 0) {
+			struct bt_pod value = *bt_replay_pod_value(pod);
+			value.status.nominated_node_name = nomination->node_name;
+			result = bt_replay_set_pod(replay, nomination->pod, &value, err);
+		}
 	}
+	for (uint32_t i = 0; i < replay->group_writes.count && result == 0; i++) {
+		const struct bt_replay_group_write *write = &replay->group_writes.items[i];
+		result = bt_replay_set_group_condition(
+			replay, write->namespace_, write->name, &write->condition, err);
+	}
+	for (uint32_t i = 0; i < replay->preempted.count && result == 0; i++) {
+		result = bt_replay_disrupt_pod(
+			replay, replay->preempted.items[i], BT_REPLAY_PREEMPTED, err);
+		bt_arena_reset(&replay->arena);
+	}
+	replay->nominations.count = 0;
+	replay->group_writes.count = 0;
+	replay->preempted.count = 0;
 	bt_arena_reset(&replay->step_arena);
 	return result;
 }

@@ -109,20 +109,6 @@ static int add_pod(struct bt_replay *replay, struct bt_object *object, struct be
 	return bt_replay_wait_for_node(replay, new_pod(replay, key, &life), &value, err);
 }
 
-/**
- * Returns whether the replay must decide the pod's end itself: because the recording preempts the
- * pod or evicts it for a taint, or because the pod is on another node in the replay than in the
- * recording.
- */
-static bool is_taken_back(const struct bt_replay *replay, const struct bt_replay_pod *pod,
-	const struct bt_pod_facts *facts)
-{
-	return bt_pod_facts_is_decided_anew(facts) ||
-		(pod->bound_ns >= 0 &&
-			!bt_str_equal(bt_replay_pod_value(pod)->spec.node_name,
-				bt_lives_node(replay->lives, pod->life.node)));
-}
-
 static int change_pod(
 	struct bt_replay *replay, const struct bt_recording_line *line, struct berth_error *err)
 {
@@ -141,7 +127,14 @@ static int change_pod(
 	struct bt_replay_pod *pod = &replay->pods.items[id];
 	bool decided = bt_replay_is_decided(replay);
 	if (decided && facts.disruption.length != 0 && !pod->is_leaving) {
-		pod->is_orphan = is_taken_back(replay, pod, &facts);
+		/*
+		 * The replay must decide the end itself if the scheduler or a taint ended the pod,
+		 * or if the pod is on another node than in the recording.
+		 */
+		pod->is_orphan = bt_pod_facts_is_decided_anew(&facts) ||
+			(pod->bound_ns >= 0 &&
+				!bt_str_equal(bt_replay_pod_value(pod)->spec.node_name,
+					bt_lives_node(replay->lives, pod->life.node)));
 	}
 	if (facts.is_terminal && (!decided || pod->is_leaving || bt_replay_is_due(replay, id))) {
 		return bt_replay_remove_pod(

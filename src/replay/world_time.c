@@ -9,17 +9,12 @@
 #include "base/nanoseconds.h"
 #include "replay/world.h"
 
-static void note_pending(struct bt_replay *replay)
-{
-	uint32_t *most = &replay->counts->most_pending;
-	*most = replay->pending_count > *most ? replay->pending_count : *most;
-}
-
 /** Moves the clock to a later time. */
 static void move_clock(struct bt_replay *replay, int64_t time_ns)
 {
+	struct bt_replay_counts *counts = replay->counts;
 	if (bt_replay_is_decided(replay)) {
-		note_pending(replay);
+		counts->most_pending = BT_MAX(counts->most_pending, replay->pending_count);
 	}
 	replay->now_ns = time_ns;
 	while (replay->next_sample_ns <= time_ns) {
@@ -121,7 +116,7 @@ static int run(struct bt_replay *replay, struct berth_error *err)
 	if (result >= 0) {
 		result = bt_replay_schedule(replay, &next_ns, err);
 	}
-	note_pending(replay);
+	replay->counts->most_pending = BT_MAX(replay->counts->most_pending, replay->pending_count);
 	BT_REPLAY_NOTIFY(
 		options, sampled, replay->engine->state, replay->pending_count, replay->now_ns)
 	return result;

@@ -354,7 +354,6 @@ int bt_replay_answer_find(const struct bt_replay_request *request, const struct 
 	FILE *events = NULL;
 	int result = 0;
 	*out_answer = (struct bt_replay_answer){.is_compared = request->is_compared};
-	bt_measure_init(&out_answer->measure);
 	if (request->prices_path != NULL) {
 		result = read_prices(out_answer, request->prices_path, err);
 	}
