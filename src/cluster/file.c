@@ -95,13 +95,6 @@ static int read_stream(
 	return 0;
 }
 
-static bool is_gzipped(int descriptor)
-{
-	unsigned char magic[2];
-	return pread(descriptor, magic, sizeof(magic), 0) == (ssize_t)sizeof(magic) &&
-		magic[0] == 0x1f && magic[1] == 0x8b;
-}
-
 int bt_file_read(
 	const char *path, size_t bytes_max, struct bt_file *out_file, struct berth_error *err)
 {
@@ -119,6 +112,9 @@ int bt_file_read(
 		return system_error(err);
 	}
 	struct stat status;
+	unsigned char magic[2];
+	bool is_gzipped = pread(descriptor, magic, sizeof(magic), 0) == (ssize_t)sizeof(magic) &&
+		magic[0] == 0x1f && magic[1] == 0x8b;
 	int result = 0;
 	size_t read_max = BT_MIN(bytes_max, BT_FILE_READ_BYTES_MAX);
 	size_t mapped_max = BT_MIN(bytes_max, BT_FILE_MAPPED_BYTES_MAX);
@@ -126,7 +122,7 @@ int bt_file_read(
 		result = system_error(err);
 	} else if (S_ISDIR(status.st_mode)) {
 		result = bt_error_set(err, BERTH_ERR_IO, "is a directory");
-	} else if (!S_ISREG(status.st_mode) || is_gzipped(descriptor) || status.st_size == 0) {
+	} else if (!S_ISREG(status.st_mode) || is_gzipped || status.st_size == 0) {
 		/* Files whose size is 0 may still have content (/proc). */
 		return read_stream(descriptor, read_max, out_file, err);
 	} else if ((uintmax_t)status.st_size > mapped_max) {

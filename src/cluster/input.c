@@ -75,14 +75,10 @@ static bool is_foreign(struct bt_json_reader reader)
 	struct bt_str value;
 	bool is_manifest = false;
 	bool is_kustomization = false;
-	if (bt_json_peek(&reader, &type, NULL) != 0 ||
-		(type != BT_JSON_OBJECT && type != BT_JSON_ARRAY)) {
-		return false;
+	int result = bt_json_peek(&reader, &type, NULL);
+	if (result != 0 || type != BT_JSON_OBJECT) {
+		return result == 0 && type == BT_JSON_ARRAY;
 	}
-	if (type == BT_JSON_ARRAY) {
-		return true;
-	}
-	int result;
 	BT_JSON_EACH_MEMBER (&reader, &arena, name, result, NULL) {
 		bool is_kind = bt_str_equal_c(name, "kind");
 		is_manifest = is_manifest || is_kind || bt_str_equal_c(name, "apiVersion");

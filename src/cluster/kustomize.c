@@ -356,41 +356,28 @@ static int apply_patches(struct folder *folder, const char *field, struct bt_str
 	return result;
 }
 
-/** Applies the entries {patch or path, target} of patches and patchesJson6902. */
-static int apply_patch_list(struct folder *folder, const char *field)
+/**
+ * Applies the entries of patches and patchesJson6902, {patch or path, target}, or of
+ * patchesStrategicMerge: texts with a line break or brace are patches, others are names of files.
+ */
+static int apply_patch_list(struct folder *folder, const char *field, bool is_texts)
 {
 	const struct bt_json_value *list = bt_json_array_at(folder->file, field);
 	int result = 0;
 	for (uint32_t i = 0; i < list->count && result == 0; i++) {
 		const struct bt_json_value *entry = list->elements[i];
-		struct bt_str text = bt_json_text_at(entry, "patch");
-		struct bt_str path = bt_json_text_at(entry, "path");
-		if (bt_json_object_at(entry, "options")->count != 0) {
+		struct bt_str text = is_texts ? entry->text : bt_json_text_at(entry, "patch");
+		struct bt_str path = is_texts ? entry->text : bt_json_text_at(entry, "path");
+		if (!is_texts && bt_json_object_at(entry, "options")->count != 0) {
 			return set_kustomize_error(folder, field, "options are not supported");
 		}
-		if (text.length == 0) {
+		if (is_texts ? bt_str_find_char(text, '\n') < 0 && bt_str_find_char(text, '{') < 0
+			     : text.length == 0) {
 			result = read_text(folder, field, path, &text);
 		}
 		if (result == 0) {
-			result = apply_patches(folder, field, text, bt_json_find(entry, "target"));
-		}
-	}
-	return result;
-}
-
-static int apply_strategic_patches(struct folder *folder)
-{
-	const char *field = "patchesStrategicMerge";
-	const struct bt_json_value *list = bt_json_array_at(folder->file, field);
-	int result = 0;
-	for (uint32_t i = 0; i < list->count && result == 0; i++) {
-		struct bt_str text = list->elements[i]->text;
-		/* Text with a line break or brace is a patch; other text is the name of a file. */
-		if (bt_str_find_char(text, '\n') < 0 && bt_str_find_char(text, '{') < 0) {
-			result = read_text(folder, field, text, &text);
-		}
-		if (result == 0) {
-			result = apply_patches(folder, field, text, NULL);
+			result = apply_patches(folder, field, text,
+				is_texts ? NULL : bt_json_find(entry, "target"));
 		}
 	}
 	return result;
@@ -424,21 +411,6 @@ static int add_pair(struct folder *folder, const char *field, struct bt_json_val
 		value = bt_str_sub(value, 1, value.length - 2);
 	}
 	return add_value(folder, field, data, key, value);
-}
-
-/** Adds the content of a file to data. entry: "key=path", or "path" if the key is the file's name.
- */
-static int add_file(
-	struct folder *folder, const char *field, struct bt_json_value *data, struct bt_str entry)
-{
-	int64_t equals = bt_str_find_char(entry, '=');
-	struct bt_str path = bt_str_sub(entry, (uint32_t)(equals + 1), BT_STR_MAX);
-	int64_t slash = bt_str_find_last_char(path, '/');
-	struct bt_str key = equals < 0 ? bt_str_sub(path, (uint32_t)(slash + 1), BT_STR_MAX)
-				       : bt_str_sub(entry, 0, (uint32_t)equals);
-	struct bt_str text;
-	int result = read_text(folder, field, path, &text);
-	return result < 0 ? result : add_value(folder, field, data, key, text);
 }
 
 static int add_environment(
@@ -487,7 +459,18 @@ static int fill_data(struct folder *folder, const char *field, const struct bt_j
 		result = add_environment(folder, field, data, environments->elements[i]->text);
 	}
 	for (uint32_t i = 0; i < files->count && result == 0; i++) {
-		result = add_file(folder, field, data, files->elements[i]->text);
+		/* "key=path", or "path" if the key is the file's name */
+		struct bt_str file = files->elements[i]->text;
+		int64_t equals = bt_str_find_char(file, '=');
+		struct bt_str path = bt_str_sub(file, (uint32_t)(equals + 1), BT_STR_MAX);
+		int64_t slash = bt_str_find_last_char(path, '/');
+		struct bt_str key = equals < 0 ? bt_str_sub(path, (uint32_t)(slash + 1), BT_STR_MAX)
+					       : bt_str_sub(file, 0, (uint32_t)equals);
+		struct bt_str text;
+		result = read_text(folder, field, path, &text);
+		if (result == 0) {
+			result = add_value(folder, field, data, key, text);
+		}
 	}
 	for (uint32_t i = 0; i < literals->count && result == 0; i++) {
 		result = add_pair(folder, field, data, literals->elements[i]->text, true);
@@ -791,8 +774,8 @@ static int read_folder(struct folder *folder)
 	for (uint32_t i = 0; result == 0 && i < components->count; i++) {
 		result = add_folder(folder, path_of(folder, components->elements[i]->text), true);
 	}
-	result = result < 0 ? result : apply_strategic_patches(folder);
-	result = result < 0 ? result : apply_patch_list(folder, "patches");
+	result = result < 0 ? result : apply_patch_list(folder, "patchesStrategicMerge", true);
+	result = result < 0 ? result : apply_patch_list(folder, "patches", false);
 	if (result < 0) {
 		return result;
 	}
@@ -803,7 +786,7 @@ static int read_folder(struct folder *folder)
 		bt_kustomize_rename(arena, &folder->resources.items[i], namespace_, prefix, suffix);
 	}
 	result = add_labels(folder);
-	result = result < 0 ? result : apply_patch_list(folder, "patchesJson6902");
+	result = result < 0 ? result : apply_patch_list(folder, "patchesJson6902", false);
 	result = result < 0 ? result : set_replicas(folder);
 	result = result < 0 ? result : set_images(folder);
 	result = result < 0 ? result : replace_fields(folder);

@@ -167,24 +167,6 @@ static int take_object(struct loading *loading, struct bt_origin origin, struct 
 
 /** --- documents --- */
 
-/** Stores the items one by one, so that a long list is never in memory as one tree. */
-static int take_list(struct loading *loading, struct bt_origin origin, struct bt_str items,
-	struct bt_str api_version, struct bt_str kind, struct berth_error *err)
-{
-	struct bt_json_reader reader;
-	int result;
-	kind.length -= 4; /* "List" */
-	bt_json_reader_init(&reader, items);
-	BT_JSON_EACH_ELEMENT (&reader, result, err) {
-		struct bt_str item;
-		result = bt_json_skip(&reader, &item, err);
-		if (result == 0) {
-			result = take_object(loading, origin, item, api_version, kind, err);
-		}
-	}
-	return result;
-}
-
 static int take_value(void *context, struct bt_origin origin, struct bt_json_reader *reader,
 	struct berth_error *err)
 {
@@ -226,9 +208,21 @@ static int take_value(void *context, struct bt_origin origin, struct bt_json_rea
 	if (result < 0) {
 		return result;
 	}
-	return items.data != NULL && bt_str_has_suffix(kind, BT_STR("List"))
-		? take_list(loading, origin, items, api_version, kind, err)
-		: take_object(loading, origin, text, BT_STR(""), BT_STR(""), err);
+	if (items.data == NULL || !bt_str_has_suffix(kind, BT_STR("List"))) {
+		return take_object(loading, origin, text, BT_STR(""), BT_STR(""), err);
+	}
+	/* Store the items one by one, so that a long list is never in memory as one tree. */
+	struct bt_json_reader elements;
+	kind.length -= 4; /* "List" */
+	bt_json_reader_init(&elements, items);
+	BT_JSON_EACH_ELEMENT (&elements, result, err) {
+		struct bt_str item;
+		result = bt_json_skip(&elements, &item, err);
+		if (result == 0) {
+			result = take_object(loading, origin, item, api_version, kind, err);
+		}
+	}
+	return result;
 }
 
 /** --- after the last document --- */

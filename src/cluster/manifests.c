@@ -74,29 +74,25 @@ void bt_manifests_warn(const struct bt_manifests *cluster, const char *template_
 
 /** --- checks of values that the scheduler cannot handle --- */
 
-/** Resource amounts and their place in messages: "PLACE[INDEX]NAME". */
-struct amounts {
-	const struct bt_resource_list *list;
-	const char *spec_place; /* "spec" */
-	const char *containers; /* ".initContainers"; NULL: not in a container */
-	uint32_t index;
-	const char *name; /* ".resources.limits" */
-};
-
-static int check_amounts(const struct amounts *amounts, struct berth_error *err)
+/**
+ * spec_place, containers, index and name are the place of the amounts in messages:
+ * "spec.initContainers[0].resources.limits". containers NULL: not in a container.
+ */
+static int check_amounts(const struct bt_resource_list *list, const char *spec_place,
+	const char *containers, uint32_t index, const char *name, struct berth_error *err)
 {
-	for (uint32_t i = 0; i < amounts->list->count; i++) {
-		const struct bt_resource_entry *entry = &amounts->list->items[i];
+	for (uint32_t i = 0; i < list->count; i++) {
+		const struct bt_resource_entry *entry = &list->items[i];
 		const char *problems[BT_AMOUNT_PROBLEMS_MAX];
 		if (bt_resource_amount_problems(entry->name, &entry->quantity, problems) == 0) {
 			continue;
 		}
 		struct bt_strbuf text = {0};
-		bt_strbuf_append_c(&text, amounts->spec_place);
-		if (amounts->containers != NULL) {
-			bt_strbuf_printf(&text, "%s[%u]", amounts->containers, amounts->index);
+		bt_strbuf_append_c(&text, spec_place);
+		if (containers != NULL) {
+			bt_strbuf_printf(&text, "%s[%u]", containers, index);
 		}
-		bt_strbuf_printf(&text, "%s[", amounts->name);
+		bt_strbuf_printf(&text, "%s[", name);
 		bt_printable_append(&text, bt_str_sub(entry->name, 0, BT_MANIFESTS_NAME_BYTES_MAX));
 		bt_strbuf_append_c(&text, "]: Invalid value: \"");
 		bt_quantity_format(&entry->quantity, &text);
@@ -106,50 +102,33 @@ static int check_amounts(const struct amounts *amounts, struct berth_error *err)
 	return 0;
 }
 
-static int check_resources(struct amounts amounts, const struct bt_resource_requirements *resources,
-	struct berth_error *err)
+static int check_resources(const struct bt_resource_requirements *resources, const char *spec_place,
+	const char *containers, uint32_t index, struct berth_error *err)
 {
-	amounts.list = &resources->limits;
-	amounts.name = ".resources.limits";
-	int result = check_amounts(&amounts, err);
-	if (result == 0) {
-		amounts.list = &resources->requests;
-		amounts.name = ".resources.requests";
-		result = check_amounts(&amounts, err);
-	}
-	return result;
-}
-
-static int check_containers(const bt_container_list *list, const char *spec_place,
-	const char *containers, struct berth_error *err)
-{
-	int result = 0;
-	for (uint32_t i = 0; i < list->count && result == 0; i++) {
-		struct amounts amounts = {
-			.spec_place = spec_place, .containers = containers, .index = i};
-		result = check_resources(amounts, &list->items[i].resources, err);
-	}
-	return result;
+	int result = check_amounts(
+		&resources->limits, spec_place, containers, index, ".resources.limits", err);
+	return result < 0 ? result
+			  : check_amounts(&resources->requests, spec_place, containers, index,
+				    ".resources.requests", err);
 }
 
 static int check_pod_spec(
 	const struct bt_pod_spec *spec, const char *spec_place, struct berth_error *err)
 {
-	struct amounts whole = {.spec_place = spec_place};
-	int result = check_containers(&spec->containers, spec_place, ".containers", err);
-	if (result == 0) {
-		result = check_containers(
-			&spec->init_containers, spec_place, ".initContainers", err);
+	const bt_container_list *lists[] = {&spec->containers, &spec->init_containers};
+	static const char *const names[] = {".containers", ".initContainers"};
+	int result = 0;
+	for (size_t n = 0; n < BT_ARRAY_LENGTH(lists); n++) {
+		for (uint32_t i = 0; i < lists[n]->count && result == 0; i++) {
+			result = check_resources(
+				&lists[n]->items[i].resources, spec_place, names[n], i, err);
+		}
 	}
 	if (result == 0 && spec->resources != NULL) {
-		result = check_resources(whole, spec->resources, err);
+		result = check_resources(spec->resources, spec_place, NULL, 0, err);
 	}
-	if (result == 0) {
-		whole.list = &spec->overhead;
-		whole.name = ".overhead";
-		result = check_amounts(&whole, err);
-	}
-	return result;
+	return result < 0 ? result
+			  : check_amounts(&spec->overhead, spec_place, NULL, 0, ".overhead", err);
 }
 
 int bt_manifests_check(const struct bt_object *object, struct berth_error *err)

@@ -299,26 +299,20 @@ static int compare_words(const void *a, const void *b)
 	return bt_str_compare(first->original, second->original);
 }
 
-/** Returns whether an original word looks like a neutral word with this prefix. */
-static bool is_taken(const struct bt_neutral_names *names, struct bt_str prefix)
-{
-	for (uint32_t i = 0; i < names->words.count; i++) {
-		struct bt_str word = names->words.items[i].original;
-		if (bt_str_has_prefix(word, prefix) &&
-			bt_str_is_digits(bt_str_sub(word, prefix.length, word.length))) {
-			return true;
-		}
-	}
-	return false;
-}
-
 void bt_neutral_names_sort(struct bt_neutral_names *names)
 {
 	struct bt_strbuf prefix = {0};
-	bt_strbuf_append_c(&prefix, "x");
-	while (is_taken(names, bt_strbuf_str(&prefix))) {
+	bool is_taken; /* an original word looks like a neutral word with this prefix */
+	do {
 		bt_strbuf_append_char(&prefix, 'x');
-	}
+		is_taken = false;
+		for (uint32_t i = 0; i < names->words.count && !is_taken; i++) {
+			struct bt_str word = names->words.items[i].original;
+			is_taken = bt_str_has_prefix(word, bt_strbuf_str(&prefix)) &&
+				bt_str_is_digits(
+					bt_str_sub(word, (uint32_t)prefix.length, word.length));
+		}
+	} while (is_taken);
 	names->prefix = bt_arena_take_strbuf(&names->arena, &prefix);
 	if (names->words.count > 1) {
 		qsort(names->words.items, names->words.count, sizeof(names->words.items[0]),
