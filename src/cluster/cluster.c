@@ -117,44 +117,6 @@ static int observe(struct bt_cluster *cluster, enum bt_kind kind,
 	return result;
 }
 
-/**
- * Observes changes and tries a bounded number of pods. *out_next_ns: when to call again at the
- * latest, in the cluster's time.
- */
-static int run_scheduler(
-	struct bt_cluster *cluster, int64_t now_ns, int64_t *out_next_ns, struct berth_error *err)
-{
-	int64_t next_ns = now_ns;
-	if (now_ns >= cluster->next_tick_ns) {
-		/* The returned due time is not needed, because the tick runs every second. */
-		(void)bt_event_recorder_tick(cluster->writes.base.events, now_ns);
-		cluster->next_tick_ns = now_ns + TICK_NS;
-	}
-	for (uint32_t i = 0; i < ATTEMPTS_PER_RUN; i++) {
-		int result = 0;
-		/* Observing writes nothing, so the list does not grow meanwhile. */
-		for (uint32_t j = 0; j < cluster->changes.count; j++) {
-			struct bt_store_change *change = &cluster->changes.items[j];
-			enum bt_kind kind = (enum bt_kind)cluster->kinds.items[change->collection];
-			if (result == 0) {
-				result = observe(cluster, kind, change, now_ns, err);
-			}
-			release_change(change);
-		}
-		cluster->changes.count = 0;
-		if (result < 0) {
-			return result;
-		}
-		struct bt_attempt attempt;
-		next_ns = bt_scheduler_step(cluster->scheduler, now_ns, &attempt);
-		if (attempt.outcome == BT_ATTEMPT_IDLE) {
-			break;
-		}
-	}
-	*out_next_ns = BT_MIN(next_ns, cluster->next_tick_ns);
-	return 0;
-}
-
 /** --- start and end --- */
 
 /**
@@ -363,15 +325,41 @@ int bt_cluster_run(struct bt_cluster *cluster, int64_t *out_next_ns, struct bert
 	int64_t next_ns =
 		bt_controllers_run(cluster->controllers, bt_cluster_clock_now_ns(&cluster->clock));
 	int64_t expiry_ns = bt_event_expiry_run(cluster->event_expiry);
-	int64_t scheduler_ns = INT64_MAX;
-	int result = 0;
-	if (cluster->scheduler != NULL) {
-		result = run_scheduler(
-			cluster, bt_cluster_clock_now_ns(&cluster->clock), &scheduler_ns, err);
+	*out_next_ns = BT_MIN(expiry_ns, next_ns);
+	if (cluster->scheduler == NULL) {
+		return 0;
 	}
-	next_ns = BT_MIN(expiry_ns, next_ns);
-	*out_next_ns = BT_MIN(scheduler_ns, next_ns);
-	return result;
+	int64_t now_ns = bt_cluster_clock_now_ns(&cluster->clock);
+	if (now_ns >= cluster->next_tick_ns) {
+		/* The returned due time is not needed, because the tick runs every second. */
+		(void)bt_event_recorder_tick(cluster->writes.base.events, now_ns);
+		cluster->next_tick_ns = now_ns + TICK_NS;
+	}
+	int64_t attempt_ns = now_ns;
+	for (uint32_t i = 0; i < ATTEMPTS_PER_RUN; i++) {
+		int result = 0;
+		/* Observing writes nothing, so the list does not grow meanwhile. */
+		for (uint32_t j = 0; j < cluster->changes.count; j++) {
+			struct bt_store_change *change = &cluster->changes.items[j];
+			enum bt_kind kind = (enum bt_kind)cluster->kinds.items[change->collection];
+			if (result == 0) {
+				result = observe(cluster, kind, change, now_ns, err);
+			}
+			release_change(change);
+		}
+		cluster->changes.count = 0;
+		if (result < 0) {
+			return result;
+		}
+		struct bt_attempt attempt;
+		attempt_ns = bt_scheduler_step(cluster->scheduler, now_ns, &attempt);
+		if (attempt.outcome == BT_ATTEMPT_IDLE) {
+			break;
+		}
+	}
+	attempt_ns = BT_MIN(attempt_ns, cluster->next_tick_ns);
+	*out_next_ns = BT_MIN(*out_next_ns, attempt_ns);
+	return 0;
 }
 
 /** Does everything that is due now. *out_next_ns: the next due time, later than now. */

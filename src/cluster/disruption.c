@@ -66,34 +66,6 @@ static const struct bt_json_value *read_owner(struct pass *pass,
 
 /* --- pods --- */
 
-/**
- * Drops entries of status.disruptedPods whose pod is deleted or being deleted, or that are too
- * old.
- */
-static void remove_old_disrupted(struct pass *pass)
-{
-	struct bt_sync *sync = pass->sync;
-	const struct bt_json_value *disrupted =
-		bt_json_object_at(sync->object, "status.disruptedPods");
-
-	pass->forgotten = bt_json_new(sync->arena, BT_JSON_OBJECT);
-	for (uint32_t i = 0; i < disrupted->count; i++) {
-		const struct bt_json_member *member = &disrupted->members[i];
-		const struct bt_indexed_pod *pod = bt_pod_index_find(sync->hub,
-			bt_api_key(sync->arena, bt_key_namespace(sync->key), member->name));
-		const struct bt_json_value *entry =
-			bt_json_put(sync->arena, NULL, "{at: %v}", member->value);
-		int64_t until = bt_tree_seconds(entry, "at") + DISRUPTED_SECONDS;
-
-		if (pod == NULL || pod->deleting || bt_ns_of_seconds(until) <= sync->now_ns) {
-			bt_json_set(sync->arena, pass->forgotten, member->name,
-				bt_json_new(sync->arena, BT_JSON_NULL));
-		} else if (until < sync->wait_until_seconds) {
-			sync->wait_until_seconds = until;
-		}
-	}
-}
-
 static void count_pod(
 	void *context, const struct bt_indexed_pod *record, const struct bt_json_value *pod)
 {
@@ -179,7 +151,23 @@ static bool sync(struct bt_sync *sync)
 			bt_json_find_path(sync->object, "spec.minAvailable"), &available),
 	};
 
-	remove_old_disrupted(&pass);
+	/* Drop entries whose pod is deleted or being deleted, or that are too old. */
+	const struct bt_json_value *disrupted =
+		bt_json_object_at(sync->object, "status.disruptedPods");
+	pass.forgotten = bt_json_new(arena, BT_JSON_OBJECT);
+	for (uint32_t i = 0; i < disrupted->count; i++) {
+		const struct bt_json_member *member = &disrupted->members[i];
+		const struct bt_indexed_pod *pod = bt_pod_index_find(
+			sync->hub, bt_api_key(arena, bt_key_namespace(sync->key), member->name));
+		int64_t until = DISRUPTED_SECONDS +
+			bt_tree_seconds(bt_json_put(arena, NULL, "{at: %v}", member->value), "at");
+		if (pod == NULL || pod->deleting || bt_ns_of_seconds(until) <= sync->now_ns) {
+			bt_json_set(arena, pass.forgotten, member->name,
+				bt_json_new(arena, BT_JSON_NULL));
+		} else {
+			sync->wait_until_seconds = BT_MIN(sync->wait_until_seconds, until);
+		}
+	}
 	if (entry != NULL) {
 		bt_owners_visit_selected(sync, &entry->selector, entry->bits, count_pod, &pass);
 	}

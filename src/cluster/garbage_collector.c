@@ -55,14 +55,6 @@ static struct bt_str reference_key(struct bt_arena *arena, uint32_t number, stru
 	return bt_arena_printf(arena, "%" PRIu32 " %.*s", number, BT_STR_ARG(queue_key));
 }
 
-static void remove_references(
-	struct collector *self, struct bt_str queue_key, struct bt_arena *arena)
-{
-	for (uint32_t i = 0;
-		bt_groups_remove(&self->references, reference_key(arena, i, queue_key)); i++) {
-	}
-}
-
 /* --- owners --- */
 
 static bool has_finalizer(const struct bt_json_value *object, const char *name)
@@ -139,8 +131,10 @@ static void observe(void *data, struct bt_hub *hub, const struct bt_observed *ob
 		return;
 	}
 	struct bt_str key = queue_key(&arena, observed->resource->collection, observed->key);
-	if (is_gone || is_new_list) {
-		remove_references(self, key, &arena);
+	for (uint32_t i = 0; (is_gone || is_new_list) &&
+		bt_groups_remove(&self->references, reference_key(&arena, i, key));
+		i++) {
+		/* The references of an object are numbered from 0. */
 	}
 	if (is_gone) {
 		/*

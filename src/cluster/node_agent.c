@@ -97,27 +97,6 @@ void bt_agent_ensure_subnet(struct bt_node_agent *agent, struct bt_agent_node *n
 	set_subnet(node, UINT32_C(10) << 24 | (BLOCK_COUNT - 1) << 8);
 }
 
-/**
- * Assigns a subnet to a node without podCIDR and writes the subnet to the node's spec. Returns
- * false if the write must be tried again.
- */
-static bool write_subnet(struct bt_sync *sync, struct bt_agent_node *node)
-{
-	struct bt_arena *arena = sync->arena;
-
-	if (bt_json_text_at(sync->object, "spec.podCIDR").length != 0) {
-		return true;
-	}
-	bt_agent_ensure_subnet(sync->data, node);
-	if (node->block_count == 0) {
-		return true;
-	}
-	struct bt_str cidr = bt_arena_printf(
-		arena, "%u.%u.%u.0/24", node->subnet[0], node->subnet[1], node->subnet[2]);
-	return bt_hub_is_done(bt_sync_patch(sync, BT_HUB_NODES, sync->key,
-		bt_json_put(arena, NULL, "{spec: {podCIDR: %s, podCIDRs: [%s]}}", cidr, cidr)));
-}
-
 /* --- heartbeats: leases in kube-node-lease (spec 14b section 9, 1) --- */
 
 #define LEASE_NAMESPACE "kube-node-lease"
@@ -467,7 +446,17 @@ static bool sync(struct bt_sync *sync)
 	}
 	/* Every node needs its subnet, because real agents wait for the podCIDR, too. */
 	struct bt_agent_node *node = &agent->nodes.items[slot];
-	sync->failed = !write_subnet(sync, node);
+	bool has_cidr = bt_json_text_at(sync->object, "spec.podCIDR").length != 0;
+	if (!has_cidr) {
+		bt_agent_ensure_subnet(agent, node);
+	}
+	if (!has_cidr && node->block_count != 0) {
+		struct bt_str cidr = bt_arena_printf(sync->arena, "%u.%u.%u.0/24", node->subnet[0],
+			node->subnet[1], node->subnet[2]);
+		sync->failed = !bt_hub_is_done(bt_sync_patch(sync, BT_HUB_NODES, sync->key,
+			bt_json_put(sync->arena, NULL, "{spec: {podCIDR: %s, podCIDRs: [%s]}}",
+				cidr, cidr)));
+	}
 	if (!bt_node_is_simulated(sync->object)) {
 		return true;
 	}

@@ -178,29 +178,6 @@ static bool has_free_ports(struct bt_node_agent *agent, const struct bt_agent_po
 	return true;
 }
 
-static struct bt_agent_amount *requests_of(struct bt_agent_node *node, const struct bt_pod *pod,
-	struct bt_arena *arena, uint32_t *out_count)
-{
-	static const struct bt_request_options all = {.use_status = false};
-	struct bt_resource_list list = bt_pod_requests(pod, &all, arena);
-	struct bt_agent_amount *amounts =
-		BT_ARENA_NEW_ARRAY(arena, struct bt_agent_amount, list.count + 1);
-	uint32_t count = 0;
-
-	amounts[count++] = (struct bt_agent_amount){BT_AGENT_PODS, 1};
-	for (uint32_t i = 0; i < list.count; i++) {
-		uint32_t resource = find_resource(node, list.items[i].name);
-		int64_t amount = amount_of(&list.items[i].quantity, resource);
-
-		/* A resource that the node does not have is not checked. */
-		if (amount > 0 && resource != BT_GROUPS_NONE) {
-			amounts[count++] = (struct bt_agent_amount){resource, amount};
-		}
-	}
-	*out_count = count;
-	return amounts;
-}
-
 static void release_amounts(struct bt_agent_node *node, struct bt_agent_pod *pod)
 {
 	for (uint32_t i = 0; i < pod->amount_count; i++) {
@@ -223,7 +200,7 @@ static bool admit(const struct bt_sync *sync, struct bt_agent_pod *pod, bool for
 	struct bt_arena *arena = sync->arena;
 	struct bt_agent_node *node = &agent->nodes.items[pod->node];
 	struct bt_pod decoded = {.spec = {.host_network = false}};
-	uint32_t count;
+	uint32_t count = 0;
 
 	if (!decode(sync->hub, BT_HUB_PODS, sync->key, "spec", &bt_pod_spec_message, arena,
 		    &decoded.spec)) {
@@ -231,7 +208,20 @@ static bool admit(const struct bt_sync *sync, struct bt_agent_pod *pod, bool for
 			BT_STR("UnexpectedAdmissionError"), BT_STR("Pod was rejected: unreadable")};
 		return false;
 	}
-	struct bt_agent_amount *amounts = requests_of(node, &decoded, arena, &count);
+	static const struct bt_request_options all = {.use_status = false};
+	struct bt_resource_list list = bt_pod_requests(&decoded, &all, arena);
+	struct bt_agent_amount *amounts =
+		BT_ARENA_NEW_ARRAY(arena, struct bt_agent_amount, list.count + 1);
+	amounts[count++] = (struct bt_agent_amount){BT_AGENT_PODS, 1};
+	for (uint32_t i = 0; i < list.count; i++) {
+		uint32_t resource = find_resource(node, list.items[i].name);
+		int64_t amount = amount_of(&list.items[i].quantity, resource);
+
+		/* A resource that the node does not have is not checked. */
+		if (amount > 0 && resource != BT_GROUPS_NONE) {
+			amounts[count++] = (struct bt_agent_amount){resource, amount};
+		}
+	}
 	for (uint32_t i = 0; i < count && !forced; i++) {
 		const struct bt_agent_resource *resource =
 			&node->resources.items[amounts[i].resource];

@@ -66,13 +66,17 @@ static bool fits(const struct bt_json_value *volume, const struct bt_json_value 
 }
 
 /**
- * Returns the key of a volume whose claimRef names the claim; "": none. A volume whose claimRef has
- * no uid must also fit the claim.
+ * Returns the key of the volume for a claim: a volume whose claimRef names the claim, or else, if
+ * `any` is set, the smallest volume that fits; "" if there is none.
  */
-static struct bt_str pre_bound(struct bt_sync *sync, const struct bt_json_value *claim)
+static struct bt_str choose_volume(
+	struct bt_sync *sync, const struct bt_json_value *claim, bool any)
 {
 	const struct binder *self = sync->data;
 	struct bt_str uid = bt_json_text_at(claim, "metadata.uid");
+	struct bt_str best = BT_STR("");
+	struct bt_quantity least = {0};
+	struct bt_arena scratch = {0};
 
 	BT_GROUPS_EACH (&self->claimed, sync->key, entry) {
 		struct bt_str key = bt_groups_key(&self->claimed, entry);
@@ -81,30 +85,14 @@ static struct bt_str pre_bound(struct bt_sync *sync, const struct bt_json_value 
 		struct bt_str named = bt_json_text_at(volume, "spec.claimRef.uid");
 		struct bt_quantity capacity;
 
-		if (volume == NULL || bt_tree_is_deleting(volume) ||
-			(named.length != 0 && !bt_str_equal(named, uid))) {
-			continue;
-		}
-		if (named.length != 0 || fits(volume, claim, sync->arena, &capacity)) {
+		/* A volume whose claimRef has no uid must also fit the claim. */
+		if (volume != NULL && !bt_tree_is_deleting(volume) &&
+			(named.length != 0 ? bt_str_equal(named, uid)
+					   : fits(volume, claim, sync->arena, &capacity))) {
 			return bt_arena_str(sync->arena, key);
 		}
 	}
-	return BT_STR("");
-}
-
-/**
- * Returns the key of the volume for a claim: a volume whose claimRef names the claim, or else, if
- * `any` is set, the smallest volume that fits; "" if there is none.
- */
-static struct bt_str choose_volume(
-	struct bt_sync *sync, const struct bt_json_value *claim, bool any)
-{
-	const struct binder *self = sync->data;
-	struct bt_str best = pre_bound(sync, claim);
-	struct bt_quantity least = {0};
-	struct bt_arena scratch = {0};
-
-	if (best.length != 0 || !any) {
+	if (!any) {
 		return best;
 	}
 	BT_GROUPS_EACH (&self->available, bt_pv_class_of(claim), entry) {

@@ -37,32 +37,6 @@ void bt_pod_admission_finish(struct bt_pod_admission *admission)
 }
 
 /**
- * Removes a runtimeClassName whose RuntimeClass does not exist: input files often lack
- * RuntimeClasses.
- */
-static void remove_missing_class(struct bt_pod_admission *admission, struct bt_json_value *pod)
-{
-	const struct bt_api_resource *classes = bt_resources_builtin(
-		bt_api_resources(admission->api), "node.k8s.io", "runtimeclasses");
-	struct bt_str name = bt_json_text_at(pod, "spec.runtimeClassName");
-	if (name.length == 0 ||
-		bt_store_find(bt_api_store(admission->api), classes->collection, name) != NULL) {
-		return;
-	}
-	if (bt_text_set_add(&admission->missing_classes, bt_arena_str(&admission->arena, name)) &&
-		admission->warn != NULL) {
-		struct bt_strbuf line = {0};
-		bt_text_append(&line,
-			"RuntimeClass %p is not in the input: pods that name it get no overhead "
-			"and no node selector from it",
-			name);
-		admission->warn(admission->warn_context, bt_strbuf_c(&line));
-		bt_strbuf_finish(&line);
-	}
-	(void)bt_json_remove_c(bt_json_find(pod, "spec"), "runtimeClassName");
-}
-
-/**
  * Sends the pod in admission->text, which has no name, to the API server as a dry run, and adds the
  * admitted spec to the list. is_restored: the pod only gets missing defaults, because another API
  * server has admitted it.
@@ -82,7 +56,25 @@ static int send_dry_run(struct bt_pod_admission *admission, const struct bt_pod 
 	}
 	bt_json_set_str(scratch, bt_json_ensure_object(scratch, request.body, "metadata"), "name",
 		pod->metadata.name);
-	remove_missing_class(admission, request.body);
+	/* Remove a class that does not exist: input files often lack RuntimeClasses. */
+	const struct bt_api_resource *classes = bt_resources_builtin(
+		bt_api_resources(admission->api), "node.k8s.io", "runtimeclasses");
+	struct bt_str class = bt_json_text_at(request.body, "spec.runtimeClassName");
+	if (class.length != 0 &&
+		bt_store_find(bt_api_store(admission->api), classes->collection, class) == NULL) {
+		if (bt_text_set_add(
+			    &admission->missing_classes, bt_arena_str(&admission->arena, class)) &&
+			admission->warn != NULL) {
+			struct bt_strbuf line = {0};
+			bt_text_append(&line,
+				"RuntimeClass %p is not in the input: pods that name it get no "
+				"overhead and no node selector from it",
+				class);
+			admission->warn(admission->warn_context, bt_strbuf_c(&line));
+			bt_strbuf_finish(&line);
+		}
+		(void)bt_json_remove_c(bt_json_find(request.body, "spec"), "runtimeClassName");
+	}
 	request.verb = BT_VERB_CREATE;
 	request.resource = admission->pods;
 	request.namespace_ = pod->metadata.namespace_;

@@ -84,10 +84,7 @@ int bt_tree_compare_ordered(const void *left, const void *right)
 	const struct bt_tree_order *a = left;
 	const struct bt_tree_order *b = right;
 
-	if (a->number != b->number) {
-		return a->number < b->number ? -1 : 1;
-	}
-	return bt_str_compare(a->name, b->name);
+	return BT_ORDER_BY(BT_ORDER(a->number, b->number), bt_str_compare(a->name, b->name));
 }
 
 /* --- conditions --- */
