@@ -99,7 +99,7 @@ static int run_workload(struct bt_import *import, const struct bt_perf_file *fil
 	const struct bt_perf_test *test, const struct bt_perf_workload *workload,
 	struct berth_error *err)
 {
-	struct perf_import perf = {.start_ns = bt_import_start_ns(import)};
+	struct perf_import perf = {.start_ns = import->start_ns};
 	const struct bt_living_observer observer = {observe, &perf};
 	struct bt_setup setup = BT_SETUP_INIT;
 	struct bt_perf_result ran;

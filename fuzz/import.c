@@ -56,7 +56,7 @@ static void check_recording(const char *path)
 	do {
 		result = bt_recording_next(reader, &line, NULL);
 	} while (result == 1);
-	BT_ASSERT(result == 0 && bt_recording_is_complete(reader));
+	BT_ASSERT(result == 0 && reader->is_complete);
 	bt_recording_close(reader);
 }
 

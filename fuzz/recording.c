@@ -32,7 +32,7 @@ static uint64_t read_lines(
 			BT_ASSERT(bt_recording_append(writer, &line, NULL) == 0);
 		}
 	}
-	*out_is_complete = bt_recording_is_complete(reader);
+	*out_is_complete = reader->is_complete;
 	bt_recording_close(reader);
 	return hash;
 }

@@ -7,11 +7,9 @@
 #include "api/storage.h"
 #include "api/text_template.h"
 #include "api/types.h"
-#include "base/text_set.h"
 #include "cel/cel.h"
 
 #define PIECE_BYTES 65536
-#define KNOWN_FIELDS 1024
 /** Maximum bytes of a regular expression that replaces startsWith, endsWith or contains in CEL. */
 #define PATTERN_BYTES_MAX 4096
 
@@ -28,29 +26,25 @@ static const struct row rows[] = {
 };
 
 /**
- * How --strip-names handles the values of the annotations that berth reads. Other annotations are
- * not in snapshots, because they may contain anything.
+ * How --strip-names handles the values of the annotations that berth reads: NAME if the value is a
+ * name, KEEP if it is a word of the API or a number, PRIVATE. Other annotations are not in
+ * snapshots, because they may contain anything.
  */
-enum note {
-	NOTE_NAME, /* the value is a name */
-	NOTE_KEEP, /* the value is a word of the API or a number */
-	NOTE_PRIVATE,
-};
 static const struct {
 	const char *key;
-	enum note note;
+	enum bt_snapshot_action note;
 } notes[] = {
-	{BT_ANNOTATION_PODS_EXIST, NOTE_KEEP},
-	{"batch.kubernetes.io/job-completion-index", NOTE_KEEP},
-	{"controller.kubernetes.io/pod-deletion-cost", NOTE_KEEP},
-	{"kubernetes.io/config.mirror", NOTE_NAME},
-	{"pv.kubernetes.io/bind-completed", NOTE_KEEP},
-	{"pv.kubernetes.io/bound-by-controller", NOTE_KEEP},
-	{"scheduler.alpha.kubernetes.io/preferAvoidPods", NOTE_PRIVATE},
-	{"storage.alpha.kubernetes.io/migrated-plugins", NOTE_KEEP},
-	{BT_DEFAULT_CLASS, NOTE_KEEP},
-	{"volume.beta.kubernetes.io/storage-class", NOTE_NAME},
-	{"volume.kubernetes.io/selected-node", NOTE_NAME},
+	{BT_ANNOTATION_PODS_EXIST, BT_SNAPSHOT_KEEP},
+	{"batch.kubernetes.io/job-completion-index", BT_SNAPSHOT_KEEP},
+	{"controller.kubernetes.io/pod-deletion-cost", BT_SNAPSHOT_KEEP},
+	{"kubernetes.io/config.mirror", BT_SNAPSHOT_NAME},
+	{"pv.kubernetes.io/bind-completed", BT_SNAPSHOT_KEEP},
+	{"pv.kubernetes.io/bound-by-controller", BT_SNAPSHOT_KEEP},
+	{"scheduler.alpha.kubernetes.io/preferAvoidPods", BT_SNAPSHOT_PRIVATE},
+	{"storage.alpha.kubernetes.io/migrated-plugins", BT_SNAPSHOT_KEEP},
+	{BT_DEFAULT_CLASS, BT_SNAPSHOT_KEEP},
+	{"volume.beta.kubernetes.io/storage-class", BT_SNAPSHOT_NAME},
+	{"volume.kubernetes.io/selected-node", BT_SNAPSHOT_NAME},
 };
 
 bool bt_snapshot_find_action(
@@ -67,26 +61,10 @@ bool bt_snapshot_find_action(
 
 /** --- visiting the fields of an object --- */
 
-struct bt_snapshot_stream {
-	bool strips_names;
-	bool renames; /* strips_names, and all names are collected */
-	struct bt_neutral_names names;
-	/** Texts of devices: drivers, and the strings, names and domains of attributes. */
-	struct bt_text_set device_texts;
-	struct bt_arena text_arena; /* of device_texts */
-	struct bt_arena arena;      /* of one object */
-	enum note note;             /* how to handle the next annotation's value */
-	uint32_t by_parts;          /* CEL expressions that read parts of texts */
-	struct {
-		const struct bt_field *field; /* NULL: free */
-		enum bt_snapshot_action action;
-	} known[KNOWN_FIELDS]; /* cache of actions, by the field's address */
-};
-
 static enum bt_snapshot_action find_action(struct bt_snapshot_stream *stream,
 	const struct bt_message *message, const struct bt_field *field)
 {
-	size_t slot = ((uintptr_t)field / sizeof(*field)) % KNOWN_FIELDS;
+	size_t slot = ((uintptr_t)field / sizeof(*field)) % BT_SNAPSHOT_KNOWN_FIELDS;
 	if (stream->known[slot].field != field) {
 		stream->known[slot].field = field;
 		enum bt_snapshot_action action;
@@ -113,7 +91,7 @@ static bool is_kept(void *context, const struct bt_message *message, const struc
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(notes); i++) {
 		if (bt_str_equal_c(text, notes[i].key)) {
 			stream->note = notes[i].note;
-			return stream->note != NOTE_PRIVATE || !stream->strips_names;
+			return stream->note != BT_SNAPSHOT_PRIVATE || !stream->strips_names;
 		}
 	}
 	return false;
@@ -257,7 +235,7 @@ static void take_text(void *context, const struct bt_message *message, const str
 		*text = (struct bt_str){0};
 		break;
 	case BT_SNAPSHOT_NOTES:
-		if (!is_key && stream->note == NOTE_NAME) {
+		if (!is_key && stream->note == BT_SNAPSHOT_NAME) {
 			rename_text(stream, text, false);
 		} else if (!is_key) {
 			rename_value(stream, text);
@@ -392,16 +370,6 @@ const struct bt_object_meta *bt_snapshot_stream_append(
 	bt_json_writer_init(&writer, out, 0);
 	bt_object_encode_json(object->kind, meta, &writer);
 	return meta;
-}
-
-uint32_t bt_snapshot_stream_by_parts(const struct bt_snapshot_stream *stream)
-{
-	return stream->by_parts;
-}
-
-const struct bt_neutral_names *bt_snapshot_stream_names(const struct bt_snapshot_stream *stream)
-{
-	return &stream->names;
 }
 
 void bt_snapshot_stream_destroy(struct bt_snapshot_stream *stream)

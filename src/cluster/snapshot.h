@@ -11,6 +11,7 @@
 #include "base/arena.h"
 #include "base/map.h"
 #include "base/strbuf.h"
+#include "base/text_set.h"
 #include "base/vec.h"
 #include "cluster/manifests.h"
 
@@ -58,6 +59,8 @@ struct bt_str bt_neutral_names_rename(
 /** Appends a JSON object that maps neutral words to original words, and a newline. */
 void bt_neutral_names_append_map(const struct bt_neutral_names *names, struct bt_strbuf *out);
 
+#define BT_SNAPSHOT_KNOWN_FIELDS 1024
+
 /** The action of a snapshot for a text; see snapshot_fields.def. */
 enum bt_snapshot_action {
 	BT_SNAPSHOT_NAME,
@@ -75,7 +78,25 @@ bool bt_snapshot_find_action(
 	const char *message, const char *field, enum bt_snapshot_action *out_action);
 
 /** Writes the objects of one cluster in the form of snapshots. */
-struct bt_snapshot_stream;
+struct bt_snapshot_stream {
+	bool strips_names;
+	bool renames; /* strips_names, and all names are collected */
+	struct bt_neutral_names names;
+	/** Texts of devices: drivers, and the strings, names and domains of attributes. */
+	struct bt_text_set device_texts;
+	struct bt_arena text_arena;   /* of device_texts */
+	struct bt_arena arena;        /* of one object */
+	enum bt_snapshot_action note; /* how to handle the next annotation's value */
+	/**
+	 * Number of CEL expressions of the appended objects that read parts of texts. With neutral
+	 * names such an expression may give another result.
+	 */
+	uint32_t by_parts;
+	struct {
+		const struct bt_field *field; /* NULL: free */
+		enum bt_snapshot_action action;
+	} known[BT_SNAPSHOT_KNOWN_FIELDS]; /* cache of actions, by the field's address */
+};
 
 /**
  * strip_names: before appending, call bt_snapshot_stream_collect_names for every object and then
@@ -93,12 +114,6 @@ void bt_snapshot_stream_sort_names(struct bt_snapshot_stream *stream);
  */
 const struct bt_object_meta *bt_snapshot_stream_append(
 	struct bt_snapshot_stream *stream, const struct bt_object *object, struct bt_strbuf *out);
-/**
- * Returns how many CEL expressions of the appended objects read parts of texts. With neutral names
- * such an expression may give another result.
- */
-uint32_t bt_snapshot_stream_by_parts(const struct bt_snapshot_stream *stream);
-const struct bt_neutral_names *bt_snapshot_stream_names(const struct bt_snapshot_stream *stream);
 /** NULL accepted. */
 void bt_snapshot_stream_destroy(struct bt_snapshot_stream *stream);
 

@@ -5,34 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/assert.h"
-#include "base/heap.h"
 #include "base/nanoseconds.h"
-#include "base/strbuf.h"
-
-/** A pod whose deletion is still to be written. */
-struct departure {
-	int64_t time_ns;
-	struct bt_strbuf text; /* namespace and name, one after the other */
-	uint32_t namespace_length;
-};
-
-struct bt_import {
-	const char *output_path;
-	const char *source;
-	bool is_gzipped;
-	int64_t start_ns;
-	int64_t time_ns;                    /* of the last line */
-	int64_t end_ns;                     /* the recording lasts at least until then */
-	struct bt_recording_writer *writer; /* NULL before bt_import_begin and after the end */
-	BT_VEC(char *)
-	objects; /* JSON of objects at the start; owned; empty after bt_import_begin */
-	BT_VEC(struct departure) departures;
-	BT_VEC(uint32_t) free_departures;
-	struct bt_heap due; /* departures by time */
-	int64_t departure_count;
-	BT_VEC(struct bt_import_defect) defects;
-	struct bt_import_counts counts;
-};
 
 struct bt_import *bt_import_create(
 	const char *output_path, bool is_gzipped, const char *source, int64_t start_ns)
@@ -66,11 +39,6 @@ void bt_import_destroy(struct bt_import *import)
 	bt_free(import);
 }
 
-int64_t bt_import_start_ns(const struct bt_import *import)
-{
-	return import->start_ns;
-}
-
 void bt_import_add_defect(struct bt_import *import, const char *path, unsigned long line,
 	const char *reason, bool is_row_kept)
 {
@@ -90,19 +58,6 @@ void bt_import_add_defect(struct bt_import *import, const char *path, unsigned l
 		found->lines[found->count] = line;
 	}
 	found->count++;
-}
-
-const struct bt_import_defect *bt_import_defects(
-	const struct bt_import *import, uint32_t *out_count)
-{
-	*out_count = import->defects.count;
-	return import->defects.items;
-}
-
-void bt_import_set_start(struct bt_import *import, int64_t start_ns)
-{
-	BT_ASSERT(import->writer == NULL);
-	import->start_ns = start_ns;
 }
 
 void bt_import_extend(struct bt_import *import, int64_t end_ns)
@@ -138,7 +93,7 @@ int bt_import_begin(struct bt_import *import, struct berth_error *err)
 		}
 		bt_free(import->objects.items[i]);
 	}
-	import->counts.objects = import->objects.count;
+	import->object_count = import->objects.count;
 	import->objects.count = 0;
 	return result;
 }
@@ -150,7 +105,7 @@ static int write_departures(struct bt_import *import, int64_t until_ns, struct b
 	while (result == 0 && import->due.slots.count != 0 &&
 		import->due.slots.items[0].major <= until_ns) {
 		uint32_t index = bt_heap_pop(&import->due);
-		struct departure *departure = &import->departures.items[index];
+		struct bt_import_departure *departure = &import->departures.items[index];
 		struct bt_str text = bt_strbuf_str(&departure->text);
 		const struct bt_recording_line line = {
 			.event = BT_RECORDING_DELETE,
@@ -177,7 +132,7 @@ int bt_import_append(
 		return result;
 	}
 	import->time_ns = line->time_ns;
-	import->counts.pods += line->event == BT_RECORDING_ADD && line->kind == BT_KIND_POD;
+	import->pod_count += line->event == BT_RECORDING_ADD && line->kind == BT_KIND_POD;
 	return bt_recording_append(import->writer, line, err);
 }
 
@@ -193,7 +148,7 @@ int bt_import_add_pod(
 	};
 	int result = bt_import_append(import, &line, err);
 	if (result == 0 && pod->leaves_ns >= 0) {
-		struct departure departure = {
+		struct bt_import_departure departure = {
 			.time_ns = pod->leaves_ns, .namespace_length = pod->namespace_.length};
 		uint32_t index;
 		BT_ASSERT(pod->leaves_ns >= pod->time_ns);
@@ -221,12 +176,7 @@ int bt_import_end(struct bt_import *import, struct berth_error *err)
 	if (result == 0) {
 		struct bt_recording_writer *writer = import->writer;
 		import->writer = NULL;
-		result = bt_recording_finish(writer, false, &import->counts.bytes, err);
+		result = bt_recording_finish(writer, false, &import->bytes, err);
 	}
 	return result;
-}
-
-struct bt_import_counts bt_import_count(const struct bt_import *import)
-{
-	return import->counts;
 }

@@ -7,6 +7,7 @@
  * first lines with the defect are kept.
  */
 #include "base/error.h"
+#include "base/heap.h"
 #include "base/str.h"
 #include "base/vec.h"
 #include "replay/recording.h"
@@ -21,27 +22,42 @@ struct bt_import_defect {
 	unsigned long lines[BT_IMPORT_LINES_SHOWN]; /* the first lines with the defect */
 };
 
-struct bt_import_counts {
-	uint32_t objects; /* at the start */
-	uint64_t pods;
+/** A pod whose deletion is still to be written. */
+struct bt_import_departure {
+	int64_t time_ns;
+	struct bt_strbuf text; /* namespace and name, one after the other */
+	uint32_t namespace_length;
+};
+
+struct bt_import {
+	const char *output_path;
+	const char *source;
+	bool is_gzipped;
+	int64_t start_ns;                   /* since 1970; not changed after bt_import_begin */
+	int64_t time_ns;                    /* of the last line */
+	int64_t end_ns;                     /* the recording lasts at least until then */
+	struct bt_recording_writer *writer; /* NULL before bt_import_begin and after the end */
+	BT_VEC(char *)
+	objects; /* JSON of objects at the start; owned; empty after bt_import_begin */
+	BT_VEC(struct bt_import_departure) departures;
+	BT_VEC(uint32_t) free_departures;
+	struct bt_heap due; /* departures by time */
+	int64_t departure_count;
+	BT_VEC(struct bt_import_defect)
+	defects;               /* by file and kind, in the order in which they were found */
+	uint32_t object_count; /* at the start */
+	uint64_t pod_count;
 	uint64_t bytes; /* compressed */
 };
 
-struct bt_import;
-
 /**
  * Creates an import; the output file is created by bt_import_begin. output_path and source are
- * borrowed. start_ns: since 1970.
+ * borrowed.
  */
 BT_MUST_USE struct bt_import *bt_import_create(
 	const char *output_path, bool is_gzipped, const char *source, int64_t start_ns);
 /** NULL accepted. */
 void bt_import_destroy(struct bt_import *import);
-int64_t bt_import_start_ns(const struct bt_import *import);
-/**
- * Sets the start time, since 1970. Call this before bt_import_begin if the source has a start time.
- */
-void bt_import_set_start(struct bt_import *import, int64_t start_ns);
 /** Makes the recording last at least until end_ns, which counts from the start. */
 void bt_import_extend(struct bt_import *import, int64_t end_ns);
 /**
@@ -50,9 +66,6 @@ void bt_import_extend(struct bt_import *import, int64_t end_ns);
  */
 void bt_import_add_defect(struct bt_import *import, const char *path, unsigned long line,
 	const char *reason, bool is_row_kept);
-/** Returns the defects by file and kind, in the order in which they were found. */
-const struct bt_import_defect *bt_import_defects(
-	const struct bt_import *import, uint32_t *out_count);
 
 /** Adds an object to the cluster at the start. */
 void bt_import_add_object(struct bt_import *import, struct bt_str json);
@@ -86,7 +99,6 @@ BT_MUST_USE int bt_import_append(
 	struct bt_import *import, const struct bt_recording_line *line, struct berth_error *err);
 /** Writes the remaining deletions and the end. */
 BT_MUST_USE int bt_import_end(struct bt_import *import, struct berth_error *err);
-struct bt_import_counts bt_import_count(const struct bt_import *import);
 
 /** --- sources --- */
 

@@ -47,7 +47,7 @@ static int select_columns(
 			return bt_error_set(err, BERTH_ERR_INVALID,
 				"%s: has no column %s: is it a table of Alibaba's GPU cluster "
 				"trace of 2023?",
-				bt_rows_path(rows), names[i]);
+				rows->path, names[i]);
 		}
 	}
 	bt_rows_select(rows, names, count);
@@ -103,7 +103,7 @@ static int import_nodes(
 	const struct bt_str *values;
 	struct bt_strbuf text = {0};
 	struct bt_arena arena = {0};
-	struct bt_str time = bt_time_text(&arena, bt_import_start_ns(import));
+	struct bt_str time = bt_time_text(&arena, import->start_ns);
 	int result = select_columns(rows, node_columns, NODE_COLUMN__COUNT, err);
 	while (result >= 0 && (result = bt_rows_next(rows, &values, err)) == 1) {
 		int64_t amounts[NODE_COLUMN__COUNT] = {0};
@@ -281,7 +281,7 @@ static int draw_pods(struct bt_import *import, const struct drawing *drawing,
 		bt_arena_reset(&arena);
 		row.values[NAME] = bt_arena_printf(&arena, "drawn-%07u", i);
 		write_pod(&text, row.values, row.amounts,
-			bt_time_text(&arena, bt_import_start_ns(import) + time_ns));
+			bt_time_text(&arena, import->start_ns + time_ns));
 		asked_milli += row.amounts[NUM_GPU] * row.amounts[SHARE];
 		const struct bt_import_pod pod = {
 			.time_ns = time_ns,
@@ -331,8 +331,7 @@ static int import_pods(struct bt_import *import, struct bt_rows *rows, struct dr
 		int64_t time_ns = last_seconds * BT_NS_PER_SECOND;
 		bool was_bound = amounts[SCHEDULED_TIME] >= 0;
 		bt_arena_reset(&arena);
-		write_pod(&text, values, amounts,
-			bt_time_text(&arena, bt_import_start_ns(import) + time_ns));
+		write_pod(&text, values, amounts, bt_time_text(&arena, import->start_ns + time_ns));
 		/*
 		 * A pod that never ran is deleted at its deletion time in the trace, because its
 		 * run time is not known.
@@ -372,9 +371,8 @@ int bt_import_alibaba_gpu_2023(
 		struct bt_rows **slot = bt_rows_has(rows, "sn") ? &nodes : &pods;
 		if (*slot != NULL) {
 			result = bt_error_set(err, BERTH_ERR_INVALID,
-				"%s and %s are both tables of %s; name one of each",
-				bt_rows_path(*slot), request->paths[i],
-				slot == &nodes ? "nodes" : "pods");
+				"%s and %s are both tables of %s; name one of each", (*slot)->path,
+				request->paths[i], slot == &nodes ? "nodes" : "pods");
 			bt_rows_close(rows);
 		} else {
 			*slot = rows;

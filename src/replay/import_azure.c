@@ -115,7 +115,7 @@ static void add_machines(struct azure *azure)
 		};
 		const struct bt_trace_node node = {
 			.name = name,
-			.time = bt_time_text(&azure->arena, bt_import_start_ns(azure->import)),
+			.time = bt_time_text(&azure->arena, azure->import->start_ns),
 			.labels = labels,
 			.label_count = BT_ARRAY_LENGTH(labels),
 			.amounts = amounts,
@@ -253,7 +253,7 @@ static int take_vm(struct azure *azure, sqlite3_stmt *row, struct berth_error *e
 	int64_t start_ns = vm.start * BT_NS_PER_US;
 	const struct bt_trace_pod form = {
 		.name = vm.name,
-		.time = bt_time_text(&azure->arena, bt_import_start_ns(azure->import) + start_ns),
+		.time = bt_time_text(&azure->arena, azure->import->start_ns + start_ns),
 		.labels = labels,
 		.label_count = BT_ARRAY_LENGTH(labels),
 		.amounts = amounts,

@@ -270,8 +270,7 @@ static void write_machine(struct google *google, const struct machine *machine, 
 	}
 	const struct bt_trace_node node = {
 		.name = machine_name(google, machine->id),
-		.time = bt_time_text(
-			&google->arena, bt_import_start_ns(google->import) + google->time_ns),
+		.time = bt_time_text(&google->arena, google->import->start_ns + google->time_ns),
 		.labels = labels,
 		.label_count = count,
 		.amounts = amounts,
@@ -586,8 +585,7 @@ static void write_pod(struct google *google, const struct instance *instance)
 	};
 	struct bt_trace_pod pod = {
 		.name = pod_name(google, instance),
-		.time = bt_time_text(
-			&google->arena, bt_import_start_ns(google->import) + google->time_ns),
+		.time = bt_time_text(&google->arena, google->import->start_ns + google->time_ns),
 		.labels = labels,
 		.label_count = BT_ARRAY_LENGTH(labels),
 		.amounts = amounts,
@@ -894,7 +892,7 @@ static int find_table(struct bt_rows *rows, enum table *out_table, struct berth_
 		return bt_error_set(err, BERTH_ERR_INVALID,
 			"%s: is none of the tables machine_events, machine_attributes, "
 			"collection_events and instance_events of Google's cluster data of 2019",
-			bt_rows_path(rows));
+			rows->path);
 	}
 	return 0;
 }

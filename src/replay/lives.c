@@ -27,7 +27,7 @@ static int open_part(struct bt_recording_parts *parts, struct berth_error *err)
 	if (result < 0) {
 		return result;
 	}
-	const struct bt_recording_header *header = bt_recording_header(parts->reader);
+	const struct bt_recording_header *header = &parts->reader->header;
 	bool is_first = parts->next_path == 0;
 	parts->is_followed = !is_first && header->recording.length != 0 &&
 		bt_str_equal(header->recording, bt_strbuf_str(&parts->recording)) &&
@@ -68,7 +68,7 @@ int bt_recording_parts_next(struct bt_recording_parts *parts, struct bt_recordin
 			return result;
 		}
 		if (result == 0) {
-			parts->has_cut = parts->has_cut || !bt_recording_is_complete(parts->reader);
+			parts->has_cut = parts->has_cut || !parts->reader->is_complete;
 			bt_recording_close(parts->reader);
 			parts->reader = NULL;
 		} else if (!(out_line->is_start && parts->is_followed)) {

@@ -218,7 +218,7 @@ int bt_import_manifests(
 	for (uint32_t i = 0; i < manifests.pods.count && result == 0; i++) {
 		const struct arrival *arrival = &manifests.pods.items[i];
 		struct bt_pod pod = *arrival->pod;
-		int64_t created_ns = bt_import_start_ns(import) + arrival->time_ns;
+		int64_t created_ns = import->start_ns + arrival->time_ns;
 		pod.metadata.creation_timestamp =
 			(struct bt_time){.seconds = created_ns / BT_NS_PER_SECOND, .set = true};
 		const struct bt_import_pod line = {

@@ -367,13 +367,9 @@ int bt_recorder_flush(struct bt_recorder *recorder, int64_t now_ns, struct berth
 struct bt_recorder_counts bt_recorder_count(const struct bt_recorder *recorder)
 {
 	struct bt_recorder_counts counts = recorder->counts;
+	counts.by_parts = recorder->lines.forms->by_parts;
 	counts.bytes += recorder->writer != NULL ? bt_recording_size(recorder->writer) : 0;
 	return counts;
-}
-
-uint32_t bt_recorder_by_parts(const struct bt_recorder *recorder)
-{
-	return bt_snapshot_stream_by_parts(recorder->lines.forms);
 }
 
 int bt_recorder_end(struct bt_recorder *recorder, struct berth_error *err)

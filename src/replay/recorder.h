@@ -45,6 +45,11 @@ struct bt_recorder_counts {
 	uint32_t gaps;
 	uint64_t start_bytes; /* compressed bytes of the clusters at the start of parts */
 	uint64_t bytes;       /* compressed bytes of all parts */
+	/**
+	 * Number of CEL expressions that read parts of texts: with neutral names such an expression
+	 * may give another result.
+	 */
+	uint32_t by_parts;
 };
 
 struct bt_recorder;
@@ -68,11 +73,6 @@ void bt_recorder_take_gap(
 BT_MUST_USE int bt_recorder_flush(
 	struct bt_recorder *recorder, int64_t now_ns, struct berth_error *err);
 struct bt_recorder_counts bt_recorder_count(const struct bt_recorder *recorder);
-/**
- * Returns the number of CEL expressions that read parts of texts: with neutral names such an
- * expression may give another result.
- */
-uint32_t bt_recorder_by_parts(const struct bt_recorder *recorder);
 /** Writes all waiting lines, and the last line, which marks the recording as complete. */
 BT_MUST_USE int bt_recorder_end(struct bt_recorder *recorder, struct berth_error *err);
 /**

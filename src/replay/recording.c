@@ -19,19 +19,6 @@
 #define PENDING_BYTES_MAX 65536
 #define FRACTION_DIGITS 9
 
-struct bt_recording_reader {
-	char *path;
-	struct bt_line_reader *lines;
-	struct bt_recording_header header;
-	struct bt_arena header_arena;
-	struct bt_arena arena;     /* reset for each line */
-	int64_t time_ns;           /* of the previous line */
-	uint32_t start_count;      /* number of lines of the start that were not read yet */
-	unsigned long line_number; /* of the line returned last */
-	bool is_complete;
-	bool is_cut; /* the file ends without the last line of a complete recording */
-};
-
 /** --- times --- */
 
 /** Reads seconds with at most nine decimals. */
@@ -340,11 +327,6 @@ void bt_recording_close(struct bt_recording_reader *reader)
 	bt_free(reader);
 }
 
-const struct bt_recording_header *bt_recording_header(const struct bt_recording_reader *reader)
-{
-	return &reader->header;
-}
-
 int bt_recording_next(struct bt_recording_reader *reader, struct bt_recording_line *out_line,
 	struct berth_error *err)
 {
@@ -403,11 +385,6 @@ int bt_recording_next(struct bt_recording_reader *reader, struct bt_recording_li
 		result = read < 0 ? read : result;
 	}
 	return result;
-}
-
-bool bt_recording_is_complete(const struct bt_recording_reader *reader)
-{
-	return reader->is_complete;
 }
 
 void bt_recording_describe(const struct bt_recording_reader *reader, struct bt_strbuf *out)

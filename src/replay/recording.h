@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "api/object.h"
+#include "base/arena.h"
 #include "base/error.h"
 #include "base/strbuf.h"
 
@@ -49,7 +50,24 @@ struct bt_recording_line {
 
 /** --- reading --- */
 
-struct bt_recording_reader;
+struct bt_line_reader;
+
+struct bt_recording_reader {
+	char *path;
+	struct bt_line_reader *lines;
+	struct bt_recording_header header; /* the first line; texts are in header_arena */
+	struct bt_arena header_arena;
+	struct bt_arena arena;     /* reset for each line */
+	int64_t time_ns;           /* of the previous line */
+	uint32_t start_count;      /* number of lines of the start that were not read yet */
+	unsigned long line_number; /* of the line returned last */
+	/**
+	 * After the last line: whether that line marked the recording as complete. false: the
+	 * recording was cut off, for example in the middle of a line or of compressed data.
+	 */
+	bool is_complete;
+	bool is_cut; /* the file ends without the last line of a complete recording */
+};
 
 /**
  * Opens a recording, gzipped or not, and reads its first line. path "-" reads standard input.
@@ -59,8 +77,6 @@ BT_MUST_USE int bt_recording_open(
 	const char *path, struct bt_recording_reader **out_reader, struct berth_error *err);
 /** NULL accepted. */
 void bt_recording_close(struct bt_recording_reader *reader);
-/** Returns the first line. Texts are borrowed from the reader. */
-const struct bt_recording_header *bt_recording_header(const struct bt_recording_reader *reader);
 /**
  * Reads the next line. 1: *out_line is set; its texts are borrowed until the next call. 0: the end.
  * Lines of kinds that the scheduler does not read are skipped. BERTH_ERR_SYNTAX, BERTH_ERR_INVALID:
@@ -69,11 +85,6 @@ const struct bt_recording_header *bt_recording_header(const struct bt_recording_
  */
 BT_MUST_USE int bt_recording_next(struct bt_recording_reader *reader,
 	struct bt_recording_line *out_line, struct berth_error *err);
-/**
- * Call this after the last line: returns whether that line marked the recording as complete. false:
- * the recording was cut off, for example in the middle of a line or of compressed data.
- */
-bool bt_recording_is_complete(const struct bt_recording_reader *reader);
 /** Appends "FILE: line N", of the line returned last. */
 void bt_recording_describe(const struct bt_recording_reader *reader, struct bt_strbuf *out);
 

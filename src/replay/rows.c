@@ -9,24 +9,6 @@
 #include "cluster/file.h"
 #include "codec/json.h"
 
-struct bt_rows {
-	const char *path;         /* borrowed */
-	struct bt_import *import; /* borrowed */
-	struct bt_line_reader *lines;
-	struct bt_arena header_arena;
-	struct bt_arena arena; /* reset for each row */
-	struct bt_str columns[BT_ROWS_COLUMNS_MAX];
-	struct bt_str fields[BT_ROWS_COLUMNS_MAX];
-	uint32_t column_count;
-	const char *const *names; /* selected by bt_rows_select; borrowed */
-	struct bt_str values[BT_ROWS_COLUMNS_MAX];
-	uint32_t sources[BT_ROWS_COLUMNS_MAX]; /* index in columns; column_count: none */
-	uint32_t name_count;
-	bool is_json;
-	struct bt_str
-		first; /* JSON: the first row, read in advance; data NULL once it was returned */
-};
-
 /**
  * Reads the quoted value at the start of *line, and moves *line behind the value. Returns false if
  * the closing quote is missing.
@@ -181,11 +163,6 @@ void bt_rows_close(struct bt_rows *rows)
 		bt_arena_finish(&rows->arena);
 		bt_free(rows);
 	}
-}
-
-const char *bt_rows_path(const struct bt_rows *rows)
-{
-	return rows->path;
 }
 
 /**

@@ -5,13 +5,32 @@
  * Rows of a table in a file, gzipped or not, one row on each line: comma-separated values (RFC
  * 4180) whose first line has the names of the columns, or JSON objects.
  */
+#include "base/arena.h"
 #include "base/error.h"
 #include "base/str.h"
 #include "replay/import.h"
 
 #define BT_ROWS_COLUMNS_MAX 64
 
-struct bt_rows;
+struct bt_line_reader;
+
+struct bt_rows {
+	const char *path;         /* borrowed */
+	struct bt_import *import; /* borrowed */
+	struct bt_line_reader *lines;
+	struct bt_arena header_arena;
+	struct bt_arena arena; /* reset for each row */
+	struct bt_str columns[BT_ROWS_COLUMNS_MAX];
+	struct bt_str fields[BT_ROWS_COLUMNS_MAX];
+	uint32_t column_count;
+	const char *const *names; /* selected by bt_rows_select; borrowed */
+	struct bt_str values[BT_ROWS_COLUMNS_MAX];
+	uint32_t sources[BT_ROWS_COLUMNS_MAX]; /* index in columns; column_count: none */
+	uint32_t name_count;
+	bool is_json;
+	struct bt_str
+		first; /* JSON: the first row, read in advance; data NULL once it was returned */
+};
 
 /**
  * Opens the file. Errors name the file. path and import, which gets the defects, are borrowed.
@@ -21,7 +40,6 @@ BT_MUST_USE int bt_rows_open(const char *path, struct bt_import *import, struct 
 	struct berth_error *err);
 /** NULL accepted. */
 void bt_rows_close(struct bt_rows *rows);
-const char *bt_rows_path(const struct bt_rows *rows);
 /**
  * Returns whether there is a column of this name, or whether the first JSON object has this member.
  * The name "capacity.cpus" finds the member cpus of the inner object capacity, or a column

@@ -128,10 +128,10 @@ static int take_record(struct simulator *simulator, const struct record *record,
 		return 0;
 	}
 	if (!simulator->has_begun) {
-		bt_import_set_start(simulator->import, bt_time_ns(&time));
+		simulator->import->start_ns = bt_time_ns(&time);
 		simulator->has_begun = true;
 	}
-	int64_t time_ns = bt_time_ns(&time) - bt_import_start_ns(simulator->import);
+	int64_t time_ns = bt_time_ns(&time) - simulator->import->start_ns;
 	if (time_ns < simulator->time_ns) {
 		bt_import_add_defect(simulator->import, simulator->path, line,
 			"time is before that of the record above, whose time it gets", true);

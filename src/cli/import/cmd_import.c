@@ -72,11 +72,9 @@ static const struct options defaults = {
 /** Print warnings for defective rows. Returns the number of rows that were left out. */
 static uint64_t print_defects(const struct bt_command *command, const struct bt_import *import)
 {
-	uint32_t count;
 	uint64_t rows = 0;
-	const struct bt_import_defect *defects = bt_import_defects(import, &count);
-	for (uint32_t i = 0; i < count; i++) {
-		const struct bt_import_defect *defect = &defects[i];
+	for (uint32_t i = 0; i < import->defects.count; i++) {
+		const struct bt_import_defect *defect = &import->defects.items[i];
 		rows += defect->is_row_kept ? 0 : defect->count;
 		bt_console_print(stderr,
 			"berth %c: warning: %c: %d {row|rows} %c: %c ({line|lines} ", command->name,
@@ -222,13 +220,12 @@ static int run(void *context, struct bt_strbuf *answer BT_UNUSED, struct berth_e
 	if (result == 0) {
 		/* Keep standard output free for the recording. */
 		FILE *out = strcmp(output_path, "-") == 0 ? stderr : stdout;
-		struct bt_import_counts counts = bt_import_count(import);
 		/* A pipe has no bytes. */
 		bt_console_print(out,
 			"%c: objects at the start %u, arriving pods %d, rows left out %d[, bytes "
 			"%d]\n",
-			output_path, counts.objects, (int64_t)counts.pods, (int64_t)rows,
-			(int64_t)counts.bytes);
+			output_path, import->object_count, (int64_t)import->pod_count,
+			(int64_t)rows, (int64_t)import->bytes);
 	}
 	bt_import_destroy(import);
 	return result;

@@ -138,7 +138,7 @@ static int record(struct run *run, struct berth_error *err)
 			.cluster = run->watch,
 		};
 		result = bt_recorder_create(&recorder, now_ns(run), &run->recorder, err);
-		if (result == 0 && bt_recorder_by_parts(run->recorder) != 0) {
+		if (result == 0 && bt_recorder_count(run->recorder).by_parts != 0) {
 			warn(run,
 				"--strip-names: selector expressions of devices look at parts of "
 				"texts (matches, substring and the like); with neutral names the "

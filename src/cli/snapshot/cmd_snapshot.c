@@ -163,7 +163,7 @@ static int write_both(const struct options *options, struct bt_manifests *cluste
 	}
 	if (result == 0 && map_path != NULL) {
 		struct bt_strbuf text = {0};
-		bt_neutral_names_append_map(bt_snapshot_stream_names(stream), &text);
+		bt_neutral_names_append_map(&stream->names, &text);
 		result = snapshot_file_write(map, bt_strbuf_str(&text), err);
 		if (result == 0) {
 			result = snapshot_file_close(map, err);

@@ -418,7 +418,7 @@ static int read_recording(
 	if (result < 0) {
 		return result;
 	}
-	int64_t start_ns = bt_recording_header(reader)->start_ns;
+	int64_t start_ns = reader->header.start_ns;
 	if (is_first) {
 		history->from_ns = start_ns;
 	}

@@ -54,11 +54,10 @@ static int import_rows(
 	if (result == 0) {
 		result = bt_import_end(import, err);
 	}
-	uint32_t count;
-	const struct bt_import_defect *defects = bt_import_defects(import, &count);
-	for (uint32_t i = 0; i < count; i++) {
-		bt_strbuf_printf(out_defects, "%s: %u line %lu\n", defects[i].reason,
-			(unsigned)defects[i].count, defects[i].lines[0]);
+	for (uint32_t i = 0; i < import->defects.count; i++) {
+		const struct bt_import_defect *defect = &import->defects.items[i];
+		bt_strbuf_printf(out_defects, "%s: %u line %lu\n", defect->reason,
+			(unsigned)defect->count, defect->lines[0]);
 	}
 	bt_import_destroy(import);
 	return result;
@@ -77,7 +76,7 @@ static void describe(struct bt_strbuf *out)
 			(int)(line.duration_ns / 1000000000));
 	}
 	ck_assert_int_eq(result, 0);
-	ck_assert(bt_recording_is_complete(reader));
+	ck_assert(reader->is_complete);
 	bt_recording_close(reader);
 }
 
@@ -205,9 +204,8 @@ static const char *next_row(struct bt_rows *rows, uint32_t count)
 static void check_malformed(
 	const struct bt_import *import, const unsigned long *lines, uint32_t count)
 {
-	uint32_t defect_count;
-	const struct bt_import_defect *defects = bt_import_defects(import, &defect_count);
-	ck_assert_uint_eq(defect_count, 1);
+	const struct bt_import_defect *defects = import->defects.items;
+	ck_assert_uint_eq(import->defects.count, 1);
 	ck_assert_uint_eq(defects->count, count);
 	ck_assert_mem_eq(defects->lines, lines, count * sizeof(lines[0]));
 	ck_assert(!defects->is_row_kept);

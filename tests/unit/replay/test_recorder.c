@@ -232,7 +232,7 @@ START_TEST(test_recorder__each_part_starts_with_the_whole_cluster)
 
 	struct bt_recording_reader *reader;
 	ck_assert_int_eq(bt_recording_open(second_path, &reader, NULL), 0);
-	ck_assert_uint_eq(bt_recording_header(reader)->part, 2);
+	ck_assert_uint_eq(reader->header.part, 2);
 	bt_recording_close(reader);
 	empty_cluster();
 }
@@ -250,7 +250,7 @@ START_TEST(test_recorder__a_part_starts_after_the_one_before_if_the_clock_is_set
 
 	struct bt_recording_reader *reader;
 	ck_assert_int_eq(bt_recording_open(second_path, &reader, NULL), 0);
-	ck_assert_int_eq(bt_recording_header(reader)->start_ns, WALL_START + 9 * SECOND);
+	ck_assert_int_eq(reader->header.start_ns, WALL_START + 9 * SECOND);
 	bt_recording_close(reader);
 	empty_cluster();
 }

@@ -103,7 +103,7 @@ static void check_read_again(bool is_gzipped)
 	struct bt_recording_line line;
 	write_lines(is_gzipped, true);
 	ck_assert_int_eq(bt_recording_open(path, &reader, NULL), 0);
-	const struct bt_recording_header *header = bt_recording_header(reader);
+	const struct bt_recording_header *header = &reader->header;
 	ck_assert_int_eq(header->start_ns, 1795410000123456000);
 	ck_assert(bt_str_equal_c(header->source, "test"));
 	ck_assert(bt_str_equal_c(header->recording, "a"));
@@ -122,7 +122,7 @@ static void check_read_again(bool is_gzipped)
 	ck_assert_int_eq(bt_recording_next(reader, &line, NULL), 1);
 	ck_assert_int_eq(line.event, BT_RECORDING_END);
 	ck_assert_int_eq(bt_recording_next(reader, &line, NULL), 0);
-	ck_assert(bt_recording_is_complete(reader));
+	ck_assert(reader->is_complete);
 	bt_recording_close(reader);
 	(void)unlink(path);
 }
