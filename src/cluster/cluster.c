@@ -276,15 +276,6 @@ void bt_cluster_destroy(struct bt_cluster *cluster)
 	bt_free(cluster);
 }
 
-void bt_cluster_set_api_server(struct bt_cluster *cluster, const char *address, uint16_t port,
-	const char *root_ca, const char *root_ca_key)
-{
-	cluster->options.controllers.api_address = address;
-	cluster->options.controllers.api_port = port;
-	cluster->options.controllers.root_ca = root_ca;
-	cluster->options.controllers.root_ca_key = root_ca_key;
-}
-
 int bt_cluster_start(struct bt_cluster *cluster, struct berth_error *err)
 {
 	const struct bt_cluster_options *options = &cluster->options;
@@ -378,19 +369,16 @@ static int run_due(struct bt_cluster *cluster, int64_t *out_next_ns, struct bert
 		"the cluster does not become idle: %d runs at the same time", RUNS_PER_TIME_MAX);
 }
 
-static bool has_work(const struct bt_cluster *cluster)
-{
-	return bt_controllers_have_work(cluster->controllers) || cluster->changes.count != 0 ||
-		(cluster->scheduler != NULL && bt_scheduler_has_work(cluster->scheduler));
-}
-
 static int run_virtual(
 	struct bt_cluster *cluster, int64_t end_ns, bool until_idle, struct berth_error *err)
 {
 	for (;;) {
 		int64_t next_ns;
 		int result = run_due(cluster, &next_ns, err);
-		if (result < 0 || (until_idle && !has_work(cluster))) {
+		bool is_idle = !bt_controllers_have_work(cluster->controllers) &&
+			cluster->changes.count == 0 &&
+			!(cluster->scheduler != NULL && bt_scheduler_has_work(cluster->scheduler));
+		if (result < 0 || (until_idle && is_idle)) {
 			return result;
 		}
 		bt_cluster_clock_advance(&cluster->clock, BT_MIN(next_ns, end_ns));

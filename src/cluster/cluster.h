@@ -91,12 +91,6 @@ BT_MUST_USE int bt_cluster_create(const struct bt_cluster_options *options,
 /** NULL accepted. */
 void bt_cluster_destroy(struct bt_cluster *cluster);
 /**
- * Sets where clients find the API server, as in struct bt_controllers_options. Call it before
- * bt_cluster_start.
- */
-void bt_cluster_set_api_server(struct bt_cluster *cluster, const char *address, uint16_t port,
-	const char *root_ca, const char *root_ca_key);
-/**
  * Starts the controllers, adds the nodes of the options, and starts the scheduler, which first
  * observes every stored object. An error names the option that is wrong.
  */

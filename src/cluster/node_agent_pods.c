@@ -550,22 +550,6 @@ static bool accept(struct bt_sync *sync, struct bt_agent_pod *record)
 
 /* --- while the pod runs --- */
 
-/** Ends a pod whose spec.activeDeadlineSeconds are over. */
-static bool expire(struct bt_sync *sync, const struct bt_agent_pod *record)
-{
-	static const char message[] =
-		"Pod was active on the node longer than the specified deadline";
-	/* The containers of a pod that never ran have no status. */
-	struct bt_json_value *status = record->stage == BT_AGENT_RUNNING
-		? bt_agent_ended_status(sync, EXIT_CODE_STOPPED)
-		: bt_json_put(sync->arena, NULL, "{phase: 'Failed', startTime: %s}",
-			  bt_time_text(sync->arena, record->accepted_ns));
-
-	bt_json_put(sync->arena, status, "{reason: 'DeadlineExceeded', message: %c}", message);
-	bt_sync_event(sync, "Normal", "DeadlineExceeded", "%s", message);
-	return bt_sync_patch_status(sync, status);
-}
-
 static bool run(struct bt_sync *sync, struct bt_agent_pod *record)
 {
 	struct bt_str policy = bt_json_text_at(sync->object, "spec.restartPolicy");
@@ -675,7 +659,19 @@ bool bt_agent_sync_pod(struct bt_sync *sync, struct bt_agent_pod *record)
 			(void)admit(sync, record, true, &refusal);
 		}
 		if (sync->now_ns >= deadline_of(sync, record)) {
-			return expire(sync, record);
+			/* The pod's spec.activeDeadlineSeconds are over. */
+			static const char message[] =
+				"Pod was active on the node longer than the specified deadline";
+			/* The containers of a pod that never ran have no status. */
+			struct bt_json_value *status = record->stage == BT_AGENT_RUNNING
+				? bt_agent_ended_status(sync, EXIT_CODE_STOPPED)
+				: bt_json_put(sync->arena, NULL, "{phase: 'Failed', startTime: %s}",
+					  bt_time_text(sync->arena, record->accepted_ns));
+
+			bt_json_put(sync->arena, status,
+				"{reason: 'DeadlineExceeded', message: %c}", message);
+			bt_sync_event(sync, "Normal", "DeadlineExceeded", "%s", message);
+			return bt_sync_patch_status(sync, status);
 		}
 		wait_for_deadline(sync, record);
 	}

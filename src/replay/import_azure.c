@@ -275,30 +275,12 @@ static int take_vm(struct azure *azure, sqlite3_stmt *row, struct berth_error *e
 	return bt_import_add_pod(azure->import, &pod, err);
 }
 
-static int import_vms(struct azure *azure, struct berth_error *err)
-{
-	sqlite3_stmt *statement = NULL;
-	int result = prepare(azure, vm_sql, &statement, err);
-	if (result == 0) {
-		result = bt_import_begin(azure->import, err);
-	}
-	if (result == 0) {
-		int step;
-		(void)sqlite3_bind_int64(statement, 1, azure->machine_type);
-		while (result == 0 && (step = sqlite3_step(statement)) != SQLITE_DONE) {
-			result = step == SQLITE_ROW ? take_vm(azure, statement, err)
-						    : set_sqlite_error(azure, err);
-		}
-	}
-	(void)sqlite3_finalize(statement);
-	return result;
-}
-
 int bt_import_azure_packing_2020(
 	struct bt_import *import, const struct bt_import_request *request, struct berth_error *err)
 {
 	struct azure azure = {
 		.import = import, .request = request, .path = request->paths[0], .last_vm = -1};
+	sqlite3_stmt *vms = NULL;
 	if (request->path_count != 1) {
 		return bt_error_set(err, BERTH_ERR_INVALID,
 			"name one file: each database is a trace of its own");
@@ -320,8 +302,20 @@ int bt_import_azure_packing_2020(
 	}
 	if (result == 0) {
 		add_machines(&azure);
-		result = import_vms(&azure, err);
+		result = prepare(&azure, vm_sql, &vms, err);
 	}
+	if (result == 0) {
+		result = bt_import_begin(import, err);
+	}
+	if (result == 0) {
+		(void)sqlite3_bind_int64(vms, 1, azure.machine_type);
+	}
+	int step;
+	while (result == 0 && (step = sqlite3_step(vms)) != SQLITE_DONE) {
+		result = step == SQLITE_ROW ? take_vm(&azure, vms, err)
+					    : set_sqlite_error(&azure, err);
+	}
+	(void)sqlite3_finalize(vms);
 	(void)sqlite3_close(azure.database);
 	bt_strbuf_finish(&azure.text);
 	bt_arena_finish(&azure.arena);

@@ -137,29 +137,6 @@ static int close_life(struct bt_lives *lives, uint32_t id, struct berth_error *e
 	return result;
 }
 
-/** Stores in the life what a line shows about the pod's binding and end. */
-static void take_facts(struct bt_lives *lives, struct open_life *open,
-	const struct bt_pod_facts *facts, int64_t time_ns)
-{
-	struct bt_pod_life *life = &open->life;
-	if (facts->is_tried && life->tried_ns < 0) {
-		life->tried_ns = time_ns;
-	}
-	if (facts->node_name.length != 0 && life->bound_ns < 0) {
-		life->bound_ns = time_ns;
-		life->node = bt_symbol_ref_str(&lives->nodes, facts->node_name);
-	}
-	if (bt_pod_facts_is_decided_anew(facts) && life->disrupted_ns < 0) {
-		life->disrupted_ns = time_ns;
-	}
-	/* A pod that ends after preemption or deletion has not completed its work. */
-	if (facts->is_terminal && life->bound_ns >= 0 && life->runs_ns < 0 &&
-		life->disrupted_ns < 0 && !open->is_deleting) {
-		life->runs_ns = time_ns - life->bound_ns;
-	}
-	open->is_deleting = open->is_deleting || facts->is_deleting;
-}
-
 static int take_line(struct bt_lives *lives, const struct bt_recording_line *line,
 	struct bt_strbuf *key, struct bt_arena *arena, struct berth_error *err)
 {
@@ -199,7 +176,24 @@ static int take_line(struct bt_lives *lives, const struct bt_recording_line *lin
 		bt_map_insert(&lives->by_key, bt_str_hash(bt_strbuf_str(key)), id);
 	}
 	if (result == 0 && line->event != BT_RECORDING_DELETE && id != BT_MAP_NONE) {
-		take_facts(lives, &lives->open.items[id], &facts, line->time_ns);
+		struct open_life *known = &lives->open.items[id];
+		struct bt_pod_life *life = &known->life;
+		if (facts.is_tried && life->tried_ns < 0) {
+			life->tried_ns = line->time_ns;
+		}
+		if (facts.node_name.length != 0 && life->bound_ns < 0) {
+			life->bound_ns = line->time_ns;
+			life->node = bt_symbol_ref_str(&lives->nodes, facts.node_name);
+		}
+		if (bt_pod_facts_is_decided_anew(&facts) && life->disrupted_ns < 0) {
+			life->disrupted_ns = line->time_ns;
+		}
+		/* A pod that ends after preemption or deletion has not completed its work. */
+		if (facts.is_terminal && life->bound_ns >= 0 && life->runs_ns < 0 &&
+			life->disrupted_ns < 0 && !known->is_deleting) {
+			life->runs_ns = line->time_ns - life->bound_ns;
+		}
+		known->is_deleting = known->is_deleting || facts.is_deleting;
 	}
 	return result;
 }

@@ -206,17 +206,6 @@ static void take_waiting(
 	add_wait(context, pod, time_ns - created_ns, true);
 }
 
-static struct bt_measured_resource *find_resource(
-	struct bt_measure *measure, uint32_t index, struct bt_str name)
-{
-	if (index == measure->resources.count) {
-		struct bt_measured_resource resource = {
-			.name = bt_arena_str(&measure->arena, name)};
-		bt_vec_push(&measure->resources, resource);
-	}
-	return &measure->resources.items[index];
-}
-
 /**
  * Returns whether the pod is of a DaemonSet: the DaemonSet controller sets matchFields, which name
  * one node, in the node affinity of its pods.
@@ -438,7 +427,12 @@ static void take_sample(
 		never_used += !used && !was_used;
 	}
 	for (uint32_t i = 0; i < sample.share_count; i++) {
-		struct bt_measured_resource *resource = find_resource(measure, i, columns[i].name);
+		if (i == measure->resources.count) {
+			const struct bt_measured_resource fresh = {
+				.name = bt_arena_str(&measure->arena, columns[i].name)};
+			bt_vec_push(&measure->resources, fresh);
+		}
+		struct bt_measured_resource *resource = &measure->resources.items[i];
 		shares[i] = totals[i].capacity > 0 ? totals[i].used / totals[i].capacity : 0;
 		resource->used_ns += totals[i].used * elapsed_ns;
 		resource->capacity_ns += totals[i].capacity * elapsed_ns;

@@ -413,10 +413,12 @@ static int run_loop(struct up *up, struct berth_error *err)
 			strcmp(address, "0.0.0.0") == 0 || strcmp(address, "::") == 0;
 		bool has_ca = up->identity.ca.certificate.length != 0;
 
-		bt_cluster_set_api_server(up->cluster, is_local ? "172.16.0.1" : address,
-			bt_front_port(up->front),
-			has_ca ? bt_strbuf_c(&up->identity.ca.certificate) : "",
-			up->identity.ca.key.length != 0 ? bt_strbuf_c(&up->identity.ca.key) : NULL);
+		struct bt_controllers_options *controllers = &up->cluster->options.controllers;
+		controllers->api_address = is_local ? "172.16.0.1" : address;
+		controllers->api_port = bt_front_port(up->front);
+		controllers->root_ca = has_ca ? bt_strbuf_c(&up->identity.ca.certificate) : "";
+		controllers->root_ca_key =
+			up->identity.ca.key.length != 0 ? bt_strbuf_c(&up->identity.ca.key) : NULL;
 		result = bt_cluster_start(up->cluster, err);
 	}
 	if (result == 0) {
