@@ -39,35 +39,6 @@ static void append_values(struct bt_strbuf *out, const struct bt_requirement *re
 	bt_strbuf_append_char(out, ')');
 }
 
-static void append_requirement(struct bt_strbuf *out, const struct bt_requirement *requirement)
-{
-	bt_text_append(out, "%c%s", requirement->operator_ == BT_SELECTOR_DOES_NOT_EXIST ? "!" : "",
-		requirement->key);
-	switch (requirement->operator_) {
-	case BT_SELECTOR_IN:
-		if (requirement->value_count == 1) {
-			bt_text_append(out, "=%s", requirement->values[0]);
-			return;
-		}
-		bt_strbuf_append_c(out, " in ");
-		append_values(out, requirement);
-		return;
-	case BT_SELECTOR_NOT_IN:
-		bt_strbuf_append_c(out, " notin ");
-		append_values(out, requirement);
-		return;
-	case BT_SELECTOR_GT:
-		bt_text_append(out, ">%d", requirement->operand);
-		return;
-	case BT_SELECTOR_LT:
-		bt_text_append(out, "<%d", requirement->operand);
-		return;
-	case BT_SELECTOR_EXISTS:
-	case BT_SELECTOR_DOES_NOT_EXIST:
-		return;
-	}
-}
-
 /**
  * Moves the text to the arena. A text of more than bytes_max bytes is cut between two characters
  * and ends with "...".
@@ -96,7 +67,33 @@ struct bt_str bt_advice_selector_text(struct bt_advice *advice, const struct bt_
 	for (uint32_t i = 0; i < selector->requirement_count && text.length <= SELECTOR_BYTES_MAX;
 		i++) {
 		bt_strbuf_append_c(&text, i != 0 ? "," : "");
-		append_requirement(&text, &selector->requirements[i]);
+		const struct bt_requirement *requirement = &selector->requirements[i];
+		bool excludes = requirement->operator_ == BT_SELECTOR_DOES_NOT_EXIST;
+
+		bt_text_append(&text, "%c%s", excludes ? "!" : "", requirement->key);
+		switch (requirement->operator_) {
+		case BT_SELECTOR_IN:
+			if (requirement->value_count == 1) {
+				bt_text_append(&text, "=%s", requirement->values[0]);
+				break;
+			}
+			bt_strbuf_append_c(&text, " in ");
+			append_values(&text, requirement);
+			break;
+		case BT_SELECTOR_NOT_IN:
+			bt_strbuf_append_c(&text, " notin ");
+			append_values(&text, requirement);
+			break;
+		case BT_SELECTOR_GT:
+			bt_text_append(&text, ">%d", requirement->operand);
+			break;
+		case BT_SELECTOR_LT:
+			bt_text_append(&text, "<%d", requirement->operand);
+			break;
+		case BT_SELECTOR_EXISTS:
+		case BT_SELECTOR_DOES_NOT_EXIST:
+			break;
+		}
 	}
 	return cut_text(advice->arena, &text, SELECTOR_BYTES_MAX);
 }

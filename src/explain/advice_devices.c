@@ -300,18 +300,6 @@ static void hint_not_ready(struct bt_advice *advice, const struct bt_resource_cl
 	berth_error_finish(&err);
 }
 
-/**
- * Returns the name of the request's claim without the namespace ("train" for "shop/train"), because
- * all claims are in the pod's namespace.
- */
-static struct bt_str claim_name(const struct bt_request_report *request)
-{
-	struct bt_str name = request->claim;
-
-	(void)bt_str_cut(&name, '/'); /* cut the namespace */
-	return name;
-}
-
 static struct bt_str base_name(const struct bt_request_report *request)
 {
 	struct bt_str rest = request->request;
@@ -360,7 +348,10 @@ static double distance_of(const struct bt_request_report *request)
 static void hint_request(struct bt_advice *advice, const struct bt_request_report *request)
 {
 	struct bt_strbuf text = {0};
-	struct bt_resource_claim claim = {.metadata.name = claim_name(request)};
+	struct bt_resource_claim claim = {.metadata.name = request->claim};
+
+	/* "train" for "shop/train": all claims are in the pod's namespace. */
+	(void)bt_str_cut(&claim.metadata.name, '/');
 	bool is_extended = bt_extended_is_in_memory(&claim);
 
 	bt_text_append(&text, "request %s of [%?its extended resources (class %s)][%?claim %s]",
@@ -421,47 +412,6 @@ static void hint_report(struct bt_advice *advice, const struct bt_allocation_rep
 	}
 }
 
-/**
- * Copies the report, because the cycle's memory is released before the report is printed. Long
- * expressions are cut.
- */
-static const struct bt_allocation_report *keep_report(
-	const struct bt_allocation_report *report, struct bt_arena *arena)
-{
-	struct bt_allocation_report *kept = BT_ARENA_NEW(arena, struct bt_allocation_report);
-
-	*kept = *report;
-	kept->requests = BT_ARENA_NEW_ARRAY(arena, struct bt_request_report, report->count);
-	for (uint32_t i = 0; i < report->count; i++) {
-		struct bt_request_report *request = &kept->requests[i];
-
-		*request = report->requests[i];
-		request->claim = bt_arena_str(arena, request->claim);
-		request->request = bt_arena_str(arena, request->request);
-		request->device_class = bt_arena_str(arena, request->device_class);
-		request->selector = bt_advice_cut_text(arena, request->selector, TEXT_BYTES_MAX);
-		request->taint = bt_advice_cut_text(arena, request->taint, TEXT_BYTES_MAX);
-		request->error = bt_advice_cut_text(arena, request->error, TEXT_BYTES_MAX * 2);
-	}
-	return kept;
-}
-
-/** Collects the claims that Filter would pass to the allocator. Returns their number. */
-static uint32_t collect_todo(const struct bt_dynamic_cycle *data,
-	const struct bt_dynamic_node *node, const struct bt_resource_claim **claims)
-{
-	uint32_t count = 0;
-
-	for (uint32_t i = 0; i < data->count; i++) {
-		const struct bt_dynamic_claim *claim = &data->claims[i];
-
-		if (claim->pending == NULL && bt_dynamic_is_wanted(claim, node)) {
-			claims[count++] = claim->is_special ? &node->special->claim : claim->claim;
-		}
-	}
-	return count;
-}
-
 static void advise_node(struct bt_advice *advice, const struct bt_dynamic_cycle *data)
 {
 	advice->is_final = true;
@@ -492,16 +442,49 @@ static void advise_node(struct bt_advice *advice, const struct bt_dynamic_cycle 
 			BT_ARENA_NEW_ARRAY(&arena, const struct bt_resource_claim *, data->count);
 		struct bt_dynamic_node node = {0};
 		struct bt_allocation_report report;
-		uint32_t count;
+		uint32_t count = 0;
 
 		if (data->extended != NULL) {
 			(void)bt_extended_for_node(data->extended, advice->pod, advice->node,
 				data->user_count != 0, advice->cycle->arena,
 				&node.special); /* cannot fail: the same call succeeded in Filter */
 		}
-		count = collect_todo(data, &node, claims);
+		/* Collect the claims that Filter would pass to the allocator. */
+		for (uint32_t i = 0; i < data->count; i++) {
+			const struct bt_dynamic_claim *claim = &data->claims[i];
+
+			if (claim->pending == NULL && bt_dynamic_is_wanted(claim, &node)) {
+				claims[count++] =
+					claim->is_special ? &node.special->claim : claim->claim;
+			}
+		}
 		bt_allocator_report(data->allocator, advice->node, claims, count, &arena, &report);
-		advice->devices = keep_report(&report, advice->arena);
+		/*
+		 * Copy the report, because the cycle's memory is released before the report is
+		 * printed. Long expressions are cut.
+		 */
+		struct bt_allocation_report *kept =
+			BT_ARENA_NEW(advice->arena, struct bt_allocation_report);
+
+		*kept = report;
+		kept->requests =
+			BT_ARENA_NEW_ARRAY(advice->arena, struct bt_request_report, report.count);
+		for (uint32_t i = 0; i < report.count; i++) {
+			struct bt_request_report *request = &kept->requests[i];
+
+			*request = report.requests[i];
+			request->claim = bt_arena_str(advice->arena, request->claim);
+			request->request = bt_arena_str(advice->arena, request->request);
+			request->device_class = bt_arena_str(advice->arena, request->device_class);
+			request->selector = bt_advice_cut_text(
+				advice->arena, request->selector, TEXT_BYTES_MAX);
+			request->taint =
+				bt_advice_cut_text(advice->arena, request->taint, TEXT_BYTES_MAX);
+			request->error = bt_advice_cut_text(
+				advice->arena, request->error, TEXT_BYTES_MAX * 2);
+		}
+		advice->devices = kept;
+
 		bt_arena_finish(&arena);
 		hint_report(advice, advice->devices);
 		advice->distance = 0;

@@ -38,11 +38,6 @@ static const char *const facts[] = {
 	"failure-domain.beta.kubernetes.io/zone",
 };
 
-static bool is_fact(struct bt_str key)
-{
-	return bt_str_is_one_of(key, facts, BT_ARRAY_LENGTH(facts));
-}
-
 /** Requirements that must all hold at the same time. */
 struct demands {
 	struct bt_requirement items[REQUIREMENTS_MAX];
@@ -132,7 +127,7 @@ static bool value_for(const struct bt_requirement *requirement, uint32_t index,
 static bool solve_key(const struct demands *demands, struct label_change *change,
 	const struct bt_str *now, struct bt_arena *arena)
 {
-	if (is_fact(change->key)) {
+	if (bt_str_is_one_of(change->key, facts, BT_ARRAY_LENGTH(facts))) {
 		return false;
 	}
 	if (now != NULL && meets_requirements(demands, change->key, NULL)) {
@@ -244,17 +239,6 @@ static void take_plan(struct bt_advice *advice, const struct plan *plan)
 	}
 }
 
-static bool fields_match(const struct bt_advice *advice, const struct bt_node_term *term)
-{
-	struct bt_node_term fields = *term;
-
-	fields.label_count = 0;
-	return fields.errors.count == 0 &&
-		(fields.field_count == 0 ||
-			bt_node_term_matches(&fields, bt_node_info_name(advice->node),
-				bt_node_info_labels(advice->node)));
-}
-
 /**
  * Finds the term that the node can match with the fewest label changes, where the requirements
  * `always` must hold in addition. Returns false if no term can match.
@@ -267,10 +251,16 @@ static bool solve_terms(struct bt_advice *advice, const struct bt_parsed_node_se
 
 	for (uint32_t i = 0; i < selector->term_count && i < TERMS_MAX; i++) {
 		const struct bt_node_term *term = &selector->terms[i];
+		struct bt_node_term fields = *term;
 		struct demands demands = *always;
 		struct plan plan;
 
-		if (!fields_match(advice, term)) {
+		/* Of the term, labels can change, but fields (metadata.name) cannot. */
+		fields.label_count = 0;
+		if (fields.errors.count != 0 ||
+			(fields.field_count != 0 &&
+				!bt_node_term_matches(&fields, bt_node_info_name(advice->node),
+					bt_node_info_labels(advice->node)))) {
 			continue;
 		}
 		for (uint32_t k = 0; k < term->label_count; k++) {

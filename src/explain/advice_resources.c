@@ -182,26 +182,6 @@ static bool holds_port(const struct bt_pod_info *pod, const struct bt_host_port 
 	return false;
 }
 
-/**
- * Returns the number of pods on the node that use a port that conflicts with `wanted`. *out_first:
- * the first of these pods; unchanged if there are none.
- */
-static uint32_t count_holders(const struct bt_node_info *node, const struct bt_host_port *wanted,
-	struct bt_pod_info *out_first)
-{
-	uint32_t count = 0;
-
-	for (uint32_t i = 0; i < bt_node_info_pod_count(node); i++) {
-		struct bt_pod_info pod;
-
-		bt_node_info_pod_at(node, i, &pod);
-		if (holds_port(&pod, wanted) && count++ == 0) {
-			*out_first = pod;
-		}
-	}
-	return count;
-}
-
 static void advise_ports(struct bt_advice *advice)
 {
 	const struct bt_shape *shape = advice->pod->shape;
@@ -214,7 +194,16 @@ static void advise_ports(struct bt_advice *advice)
 		if (bt_node_info_port_conflicts(advice->node, &shape->host_ports.items[i])) {
 			const struct bt_host_port *wanted = &shape->host_ports.items[i];
 			struct bt_pod_info holder = {.pod_id = BT_POD_NONE};
-			uint32_t count = count_holders(advice->node, wanted, &holder);
+			uint32_t count = 0;
+
+			for (uint32_t k = 0; k < bt_node_info_pod_count(advice->node); k++) {
+				struct bt_pod_info pod;
+
+				bt_node_info_pod_at(advice->node, k, &pod);
+				if (holds_port(&pod, wanted) && count++ == 0) {
+					holder = pod;
+				}
+			}
 			const struct bt_remedy drop = {.kind = BT_REMEDY_DROP_HOST_PORT,
 				.amount = wanted->port,
 				.value = bt_arena_str(advice->arena, wanted->protocol)};

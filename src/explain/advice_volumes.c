@@ -84,55 +84,6 @@ static bool lacks_class(
 		: bt_find_storage_class(advice->engine->state, *out_class) == NULL;
 }
 
-/** Adds a hint about a claim that is bound to a volume. */
-static void hint_bound_claim(struct bt_advice *advice, struct bt_str name, struct bt_str volume)
-{
-	const struct bt_persistent_volume *bound = bt_find_volume(advice->engine->state, volume);
-	struct bt_str zone = bound != NULL ? only_zone(bound) : BT_STR("");
-
-	if (bound == NULL) {
-		bt_advice_hint(advice, "claim %s is bound to volume %s, which does not exist", name,
-			volume);
-	} else if (zone.length != 0) {
-		bt_advice_hint(advice, "claim %s is bound to volume %s, which is only in %s", name,
-			volume, zone);
-	} else {
-		bt_advice_hint(advice,
-			"claim %s is bound to volume %s, which this node cannot reach", name,
-			volume);
-	}
-}
-
-/** Adds a hint about a claim that has no volume yet. */
-static void hint_unbound_claim(
-	struct bt_advice *advice, const struct bt_persistent_volume_claim *claim)
-{
-	struct bt_str name = claim->metadata.name;
-	struct bt_str class_name = bt_persistent_volume_claim_class(claim);
-	const struct bt_str *selected = bt_claim_selected_node(claim);
-	const struct bt_storage_class *storage_class = class_name.length != 0
-		? bt_find_storage_class(advice->engine->state, class_name)
-		: NULL;
-
-	if (class_name.length == 0) {
-		bt_advice_hint(advice, "claim %s is not bound and has no storage class", name);
-	} else if (storage_class == NULL) {
-		bt_advice_hint(advice, "claim %s needs StorageClass %s, which does not exist", name,
-			class_name);
-	} else if (!bt_str_equal(storage_class->volume_binding_mode, BT_WAIT_FOR_FIRST_CONSUMER)) {
-		bt_advice_hint(
-			advice, "claim %s of StorageClass %s is not bound yet", name, class_name);
-	} else if (selected != NULL && advice->node != NULL &&
-		!bt_str_equal(*selected, bt_node_info_name(advice->node))) {
-		bt_advice_hint(advice, "the volume of claim %s is being provisioned for node %s",
-			name, *selected);
-	} else {
-		bt_advice_hint(advice,
-			"no volume of StorageClass %s can be provided on this node for claim %s",
-			class_name, name);
-	}
-}
-
 static void hint_volume(struct bt_advice *advice, const struct bt_volume *volume)
 {
 	struct bt_volume_claim named;
@@ -146,6 +97,13 @@ static void hint_volume(struct bt_advice *advice, const struct bt_volume *volume
 	}
 	const struct bt_persistent_volume_claim *claim =
 		bt_find_claim(advice->engine->state, advice->pod->namespace_, named.name);
+	struct bt_str class_name =
+		claim != NULL ? bt_persistent_volume_claim_class(claim) : BT_STR("");
+	const struct bt_storage_class *storage_class = class_name.length != 0
+		? bt_find_storage_class(advice->engine->state, class_name)
+		: NULL;
+	const struct bt_str *selected = claim != NULL ? bt_claim_selected_node(claim) : NULL;
+
 	if (claim == NULL) {
 		bt_advice_hint(advice, "PersistentVolumeClaim %s/%s does not exist%c",
 			advice->pod->namespace_, named.name, named.ephemeral ? " yet" : "");
@@ -155,9 +113,33 @@ static void hint_volume(struct bt_advice *advice, const struct bt_volume *volume
 		bt_advice_hint(advice, "claim %s has lost its volume %s", named.name,
 			claim->spec.volume_name);
 	} else if (claim->spec.volume_name.length != 0) {
-		hint_bound_claim(advice, named.name, claim->spec.volume_name);
+		struct bt_str name = claim->spec.volume_name;
+		const struct bt_persistent_volume *bound =
+			bt_find_volume(advice->engine->state, name);
+		struct bt_str zone = bound != NULL ? only_zone(bound) : BT_STR("");
+
+		bt_advice_hint(advice,
+			"claim %s is bound to volume %s, which [%?does not exist][%?is only in %s]"
+			"[%?this node cannot reach]",
+			named.name, name, bound == NULL, zone.length != 0, zone,
+			bound != NULL && zone.length == 0);
+	} else if (class_name.length == 0) {
+		bt_advice_hint(
+			advice, "claim %s is not bound and has no storage class", named.name);
+	} else if (storage_class == NULL) {
+		bt_advice_hint(advice, "claim %s needs StorageClass %s, which does not exist",
+			named.name, class_name);
+	} else if (!bt_str_equal(storage_class->volume_binding_mode, BT_WAIT_FOR_FIRST_CONSUMER)) {
+		bt_advice_hint(advice, "claim %s of StorageClass %s is not bound yet", named.name,
+			class_name);
+	} else if (selected != NULL && advice->node != NULL &&
+		!bt_str_equal(*selected, bt_node_info_name(advice->node))) {
+		bt_advice_hint(advice, "the volume of claim %s is being provisioned for node %s",
+			named.name, *selected);
 	} else {
-		hint_unbound_claim(advice, claim);
+		bt_advice_hint(advice,
+			"no volume of StorageClass %s can be provided on this node for claim %s",
+			class_name, named.name);
 	}
 }
 

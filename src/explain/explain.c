@@ -250,29 +250,6 @@ void bt_needs_of_pre_filter(struct bt_needs *needs, const struct bt_pre_filter_o
 }
 
 /**
- * Selects the profile with the pod's schedulerName. If there is none, selects the first profile and
- * adds a remedy that sets schedulerName.
- */
-static void find_profile(struct bt_explain_run *run)
-{
-	struct bt_explanation *out = run->out;
-	struct bt_strbuf text = {0};
-
-	run->framework = bt_engine_profile(run->engine, run->pod->spec.scheduler_name);
-	if (run->framework == NULL) {
-		run->framework = run->engine->profiles.frameworks.items[0];
-		out->fate = BT_EXPLAINED_NOT_HANDLED;
-		bt_strbuf_append_c(&text, "profile not found for scheduler name ");
-		bt_strbuf_append_quoted(&text, run->pod->spec.scheduler_name);
-		out->message = bt_arena_take_strbuf(&out->arena, &text);
-		const struct bt_remedy set_name = {.kind = BT_REMEDY_SET_SCHEDULER_NAME,
-			.value = bt_arena_str(&out->arena, run->framework->scheduler_name)};
-		bt_arena_push(&out->arena, &out->entry_remedies, set_name);
-	}
-	out->profile = bt_arena_str(&out->arena, run->framework->scheduler_name);
-}
-
-/**
  * Runs the scheduler once: sets fate and message, and explains preemption if that is requested and
  * no node fits.
  */
@@ -368,7 +345,21 @@ int bt_explain(struct bt_engine *engine, const struct bt_pod *pod,
 		writers[i] = engine->profiles.frameworks.items[i]->handle.claim_writer;
 		engine->profiles.frameworks.items[i]->handle.claim_writer = &silent;
 	}
-	find_profile(&run);
+	run.framework = bt_engine_profile(engine, pod->spec.scheduler_name);
+	if (run.framework == NULL) {
+		/* Use the first profile, and propose to set its schedulerName. */
+		struct bt_strbuf text = {0};
+
+		run.framework = engine->profiles.frameworks.items[0];
+		out->fate = BT_EXPLAINED_NOT_HANDLED;
+		bt_strbuf_append_c(&text, "profile not found for scheduler name ");
+		bt_strbuf_append_quoted(&text, pod->spec.scheduler_name);
+		out->message = bt_arena_take_strbuf(&out->arena, &text);
+		const struct bt_remedy set_name = {.kind = BT_REMEDY_SET_SCHEDULER_NAME,
+			.value = bt_arena_str(&out->arena, run.framework->scheduler_name)};
+		bt_arena_push(&out->arena, &out->entry_remedies, set_name);
+	}
+	out->profile = bt_arena_str(&out->arena, run.framework->scheduler_name);
 	bt_pod_info_init_pending(engine->state, pod, &info);
 	int result = explain(&run, &info, err);
 	bt_pod_info_finish_pending(engine->state, &info);

@@ -40,22 +40,6 @@ bool bt_remedies_include(const bt_remedy_list *whole, const bt_remedy_list *part
 	return true;
 }
 
-static uint64_t hash_set(const bt_remedy_list *remedies)
-{
-	uint64_t hash = remedies->count;
-
-	for (uint32_t i = 0; i < remedies->count; i++) {
-		const struct bt_remedy *remedy = &remedies->items[i];
-
-		hash = bt_hash_u64(hash, (uint64_t)remedy->kind);
-		hash = bt_hash_u64(hash, bt_str_hash(remedy->node));
-		hash = bt_hash_u64(hash, bt_str_hash(remedy->key));
-		hash = bt_hash_u64(hash, bt_str_hash(remedy->value));
-		hash = bt_hash_u64(hash, (uint64_t)remedy->amount);
-	}
-	return hash;
-}
-
 /**
  * Finds the candidate that consists of the entry remedies and the wanted changes, or adds this
  * candidate to the queue. Adds 1 to the candidate's node_count. Returns NULL if there are no
@@ -76,7 +60,17 @@ static struct bt_candidate *collect(struct bt_explain_search *search, struct bt_
 	if (set.count == 0) {
 		return NULL;
 	}
-	uint64_t hash = hash_set(&set);
+	uint64_t hash = set.count;
+
+	for (uint32_t i = 0; i < set.count; i++) {
+		const struct bt_remedy *remedy = &set.items[i];
+
+		hash = bt_hash_u64(hash, (uint64_t)remedy->kind);
+		hash = bt_hash_u64(hash, bt_str_hash(remedy->node));
+		hash = bt_hash_u64(hash, bt_str_hash(remedy->key));
+		hash = bt_hash_u64(hash, bt_str_hash(remedy->value));
+		hash = bt_hash_u64(hash, (uint64_t)remedy->amount);
+	}
 
 	BT_MAP_EACH (map, hash, index) {
 		candidate = search->queue.items[index];
@@ -155,40 +149,6 @@ static bt_remedy_list without_volumes(struct bt_arena *arena, const bt_remedy_li
 	return dropped;
 }
 
-/** Collects up to BT_WISHES_MAX sets of changes. Each set should make the node accept the pod. */
-static void collect_of_node(struct bt_explain_search *search, struct bt_map *map, uint32_t index)
-{
-	const struct bt_explained_node *node = &search->run->out->nodes.items[index];
-	const struct bt_outlook *outlook = &search->run->outlooks[index];
-	struct bt_candidate **wishes = &search->of_node[(size_t)index * BT_WISHES_MAX];
-	const struct {
-		bt_remedy_list remedies;
-		double distance;
-		bool is_too_small;
-	} wanted[BT_WISHES_MAX] = {
-		{node->remedies, node->distance, node->is_too_small},
-		{outlook->of_pod, outlook->of_pod_distance, outlook->of_pod_is_too_small},
-		{outlook->fewest, outlook->of_pod_distance, outlook->fewest_is_too_small},
-		{without_volumes(&search->arena, &node->remedies), node->distance + 1,
-			node->is_too_small},
-	};
-
-	for (uint32_t i = 0; i < BT_WISHES_MAX; i++) {
-		if (i != 0 && wanted[i].remedies.count == 0) {
-			continue;
-		}
-		wishes[i] = collect(search, map, &wanted[i].remedies, wanted[i].distance,
-			wanted[i].is_too_small, index);
-		/* Two of the node's sets are equal: count the node once. */
-		for (uint32_t k = 0; k < i && wishes[i] != NULL; k++) {
-			if (wishes[k] == wishes[i]) {
-				wishes[i]->node_count--;
-				break;
-			}
-		}
-	}
-}
-
 void bt_candidates_collect(struct bt_explain_search *search)
 {
 	const struct bt_explanation *out = search->run->out;
@@ -199,7 +159,38 @@ void bt_candidates_collect(struct bt_explain_search *search)
 		&search->arena, struct bt_candidate *, (size_t)count * BT_WISHES_MAX);
 	for (uint32_t i = 0; i < count; i++) {
 		if (!out->nodes.items[i].is_final) {
-			collect_of_node(search, &map, i);
+			/* Each of these sets of changes should make the node accept the pod. */
+			const struct bt_explained_node *node = &out->nodes.items[i];
+			const struct bt_outlook *outlook = &search->run->outlooks[i];
+			struct bt_candidate **wishes = &search->of_node[(size_t)i * BT_WISHES_MAX];
+			const struct {
+				bt_remedy_list remedies;
+				double distance;
+				bool is_too_small;
+			} wanted[BT_WISHES_MAX] = {
+				{node->remedies, node->distance, node->is_too_small},
+				{outlook->of_pod, outlook->of_pod_distance,
+					outlook->of_pod_is_too_small},
+				{outlook->fewest, outlook->of_pod_distance,
+					outlook->fewest_is_too_small},
+				{without_volumes(&search->arena, &node->remedies),
+					node->distance + 1, node->is_too_small},
+			};
+
+			for (uint32_t k = 0; k < BT_WISHES_MAX; k++) {
+				if (k != 0 && wanted[k].remedies.count == 0) {
+					continue;
+				}
+				wishes[k] = collect(search, &map, &wanted[k].remedies,
+					wanted[k].distance, wanted[k].is_too_small, i);
+				/* Two of the node's sets are equal: count the node once. */
+				for (uint32_t n = 0; n < k && wishes[k] != NULL; n++) {
+					if (wishes[n] == wishes[k]) {
+						wishes[k]->node_count--;
+						break;
+					}
+				}
+			}
 		}
 	}
 	bt_map_finish(&map);

@@ -76,15 +76,18 @@ static bool is_admitted(const struct group_run *run, const struct bt_pod *pod,
 }
 
 /**
- * Applies run->remedies to the members and the pods `more`, and collects the pods that pass
- * PreEnqueue in run->arena. Returns the number of collected pods.
+ * Runs the group's cycle with the pods `more` added and run->remedies applied to all pods. Pods
+ * that PreEnqueue rejects are left out. visit: see bt_try_group_options; may be NULL.
  */
-static uint32_t admit(struct group_run *run, const struct bt_pod *const *more, uint32_t more_count,
-	const struct bt_pod ***out_pods)
+static struct outcome try_group(struct group_run *run, const struct bt_pod *const *more,
+	uint32_t more_count, void (*visit)(void *context, const struct bt_tried_group *tried))
 {
+	struct bt_try_group_options options = {.visit = visit, .context = run};
+	struct bt_tried_group tried;
+	struct outcome outcome = {0};
 	uint32_t all = run->count + more_count;
 	const struct bt_pod **pods = BT_ARENA_NEW_ARRAY(&run->arena, const struct bt_pod *, all);
-	uint32_t count = 0;
+	options.pods = pods;
 	for (uint32_t i = 0; i < all; i++) {
 		const struct bt_pod *pod = i < run->count ? run->pods[i] : more[i - run->count];
 		struct bt_str message;
@@ -95,26 +98,9 @@ static uint32_t admit(struct group_run *run, const struct bt_pod *const *more, u
 			pod = changed;
 		}
 		if (is_admitted(run, pod, &run->arena, &message)) {
-			pods[count++] = pod;
+			pods[options.count++] = pod;
 		}
 	}
-	*out_pods = pods;
-	return count;
-}
-
-/**
- * Runs the group's cycle with the pods `more` added and run->remedies applied to all pods. visit:
- * see bt_try_group_options; may be NULL.
- */
-static struct outcome try_group(struct group_run *run, const struct bt_pod *const *more,
-	uint32_t more_count, void (*visit)(void *context, const struct bt_tried_group *tried))
-{
-	struct bt_try_group_options options = {.visit = visit, .context = run};
-	const struct bt_pod **pods;
-	struct bt_tried_group tried;
-	struct outcome outcome = {0};
-	options.count = admit(run, more, more_count, &pods);
-	options.pods = pods;
 	if (options.count == 0) {
 		return outcome;
 	}
@@ -163,20 +149,6 @@ static void keep_placement(struct group_run *run, struct bt_explanation *explana
 		}
 	}
 	explanation->groups.count = kept_groups;
-}
-
-/** Returns a copy of the pod that is restricted to the nodes of one placement. */
-static struct bt_pod *restrict_to_placement(
-	struct group_run *run, const struct bt_pod *pod, struct bt_str key, struct bt_str value)
-{
-	struct bt_pod *confined = BT_ARENA_NEW(&run->arena, struct bt_pod);
-	*confined = *pod;
-	/* A pod that selects a placement itself stays as it is. */
-	if (bt_str_map_find(&pod->spec.node_selector, key) == NULL) {
-		confined->spec.node_selector =
-			bt_str_map_set(&pod->spec.node_selector, key, &value, &run->arena);
-	}
-	return confined;
 }
 
 /**
@@ -282,7 +254,14 @@ static void explain_first_member(void *context, const struct bt_tried_group *tri
 	bool is_confined = key.length != 0;
 	if (is_confined) {
 		place = bt_arena_str(&run->arena, place);
-		stopped = restrict_to_placement(run, stopped, key, place);
+		struct bt_pod *confined = BT_ARENA_NEW(&run->arena, struct bt_pod);
+		*confined = *stopped;
+		/* A pod that selects a placement itself stays as it is. */
+		if (bt_str_map_find(&stopped->spec.node_selector, key) == NULL) {
+			confined->spec.node_selector = bt_str_map_set(
+				&stopped->spec.node_selector, key, &place, &run->arena);
+		}
+		stopped = confined;
 	}
 	const struct bt_explain_options options = {
 		.proposals_max = run->options->proposals_max != 0 ? CHOICES_MAX : 0,
@@ -325,9 +304,11 @@ static void explain_first_member(void *context, const struct bt_tried_group *tri
 
 /** --- changes of nodes and members --- */
 
-/** Applies run->remedies to every node that a remedy names. */
-static void show_remedies(struct group_run *run)
+/** Runs the group's cycle with run->remedies applied to nodes and pods. */
+static struct outcome try_remedies(
+	struct group_run *run, void (*look_at)(void *context, const struct bt_tried_group *tried))
 {
+	const struct bt_explain_objects *objects = &run->options->objects;
 	for (uint32_t i = 0; i < run->remedies.count; i++) {
 		struct bt_str name = run->remedies.items[i].node;
 		const struct bt_node *was =
@@ -337,7 +318,6 @@ static void show_remedies(struct group_run *run)
 		if (was == NULL) {
 			continue;
 		}
-		const struct bt_explain_objects *objects = &run->options->objects;
 		struct bt_node *now = BT_ARENA_NEW(&run->arena, struct bt_node);
 		*now = *objects->node(objects->context, name);
 		bt_remedies_apply_to_node(&run->remedies, now, &run->arena);
@@ -350,26 +330,13 @@ static void show_remedies(struct group_run *run)
 		}
 		bt_vec_push(&run->changed, now);
 	}
-}
-
-/** Restores the nodes. */
-static void hide_remedies(struct group_run *run)
-{
-	const struct bt_explain_objects *objects = &run->options->objects;
+	struct outcome outcome = try_group(run, NULL, 0, look_at);
 	for (uint32_t i = 0; i < run->changed.count; i++) {
 		const struct bt_node *changed = run->changed.items[i];
 		bt_state_update_node(run->engine->state, changed,
 			objects->node(objects->context, changed->metadata.name));
 	}
 	run->changed.count = 0;
-}
-
-static struct outcome try_remedies(
-	struct group_run *run, void (*look_at)(void *context, const struct bt_tried_group *tried))
-{
-	show_remedies(run);
-	struct outcome outcome = try_group(run, NULL, 0, look_at);
-	hide_remedies(run);
 	return outcome;
 }
 
@@ -555,12 +522,6 @@ static bool propose_nodes_like(struct group_run *run, const struct bt_node *mode
 	return true;
 }
 
-static bool is_like(const struct bt_node *a, const struct bt_node *b)
-{
-	return bt_resource_list_equal(&a->status.allocatable, &b->status.allocatable) &&
-		bt_taint_list_equal(&a->spec.taints, &b->spec.taints);
-}
-
 /**
  * Proposes new nodes. Templates are the nodes that would accept the stopped member if they were
  * empty, nearest first.
@@ -579,7 +540,10 @@ static void propose_nodes(struct group_run *run)
 			bool is_new =
 				node != NULL && !node->spec.unschedulable && !entry->is_too_small;
 			for (uint32_t k = 0; k < count && is_new; k++) {
-				is_new = !is_like(models[k], node);
+				is_new = !(bt_resource_list_equal(&models[k]->status.allocatable,
+						   &node->status.allocatable) &&
+					bt_taint_list_equal(
+						&models[k]->spec.taints, &node->spec.taints));
 			}
 			if (is_new) {
 				models[count++] = node;

@@ -138,34 +138,6 @@ static void append_obstacles(
 	}
 }
 
-/** Assigns each rejected node to the group of its status. */
-static void take_evaluation(
-	struct bt_explain_run *run, struct groups *groups, const struct bt_evaluation *evaluation)
-{
-	struct bt_explanation *out = run->out;
-	const struct bt_status *absent = &evaluation->diagnosis.statuses.absent;
-	uint32_t next = 0;
-
-	out->feasible_count = evaluation->feasible_count;
-	for (uint32_t i = 0; i < out->nodes.count; i++) {
-		struct bt_explained_node *node = &out->nodes.items[i];
-
-		/*
-		 * Both lists are sorted by name. The evaluation lacks the nodes that PreFilter
-		 * excluded.
-		 */
-		if (next == evaluation->node_count || evaluation->nodes[next].slot != node->slot) {
-			node->in_pre_filter = true;
-			node->group = find_or_add_group(groups, absent, true);
-			continue;
-		}
-		const struct bt_status *status = &evaluation->nodes[next++].filter;
-		if (!bt_status_is_success(status)) {
-			node->group = find_or_add_group(groups, status, false);
-		}
-	}
-}
-
 static void run_filters(struct bt_explain_run *run, struct bt_needs *needs,
 	const struct bt_needs *base, uint32_t index)
 {
@@ -331,7 +303,27 @@ static int explain_all_nodes(struct bt_explain_run *run, const struct bt_pod_inf
 		return 0;
 	}
 	list_nodes(run);
-	take_evaluation(run, groups, &evaluation);
+	const struct bt_status *absent = &evaluation.diagnosis.statuses.absent;
+	uint32_t next = 0;
+
+	out->feasible_count = evaluation.feasible_count;
+	for (uint32_t i = 0; i < out->nodes.count; i++) {
+		struct bt_explained_node *node = &out->nodes.items[i];
+
+		/*
+		 * Both lists are sorted by name. The evaluation lacks the nodes that PreFilter
+		 * excluded.
+		 */
+		if (next == evaluation.node_count || evaluation.nodes[next].slot != node->slot) {
+			node->in_pre_filter = true;
+			node->group = find_or_add_group(groups, absent, true);
+			continue;
+		}
+		const struct bt_status *status = &evaluation.nodes[next++].filter;
+		if (!bt_status_is_success(status)) {
+			node->group = find_or_add_group(groups, status, false);
+		}
+	}
 	take_scores(run, &evaluation);
 	needs.cycle = evaluation.cycle;
 	for (uint32_t i = 0; i < out->nodes.count; i++) {
@@ -347,14 +339,13 @@ static int explain_all_nodes(struct bt_explain_run *run, const struct bt_pod_inf
 	return result;
 }
 
-/**
- * Sorts the groups and the nodes of each group, and moves the groups to out->groups. node->group
- * becomes an index in out->groups.
- */
-static void order_groups(struct groups *groups)
+int bt_explain_nodes(
+	struct bt_explain_run *run, const struct bt_pod_info *pod, struct berth_error *err)
 {
-	struct bt_explanation *out = groups->run->out;
-	uint32_t count = groups->groups.count;
+	struct bt_explanation *out = run->out;
+	struct groups groups = {.run = run};
+	int result = explain_all_nodes(run, pod, &groups, err);
+	uint32_t count = groups.groups.count;
 	uint32_t node_count = 0;
 	const struct bt_explained_node **nodes =
 		BT_NEW_ARRAY(const struct bt_explained_node *, out->nodes.count);
@@ -362,24 +353,24 @@ static void order_groups(struct groups *groups)
 
 	for (uint32_t i = 0; i < out->nodes.count; i++) {
 		if (out->nodes.items[i].group != BT_EXPLAIN_GROUP_NONE) {
-			groups->groups.items[out->nodes.items[i].group].nodes.count++;
+			groups.groups.items[out->nodes.items[i].group].nodes.count++;
 			nodes[node_count++] = &out->nodes.items[i];
 		}
 	}
 	qsort(nodes, node_count, sizeof(nodes[0]), compare_nodes);
 	for (uint32_t i = 0; i < count; i++) {
-		struct bt_explained_group *group = &groups->groups.items[i];
+		struct bt_explained_group *group = &groups.groups.items[i];
 
 		group->nodes.items = BT_ARENA_NEW_ARRAY(&out->arena, uint32_t, group->nodes.count);
 		group->nodes.count = 0;
 	}
 	for (uint32_t i = 0; i < node_count; i++) {
-		struct bt_explained_group *group = &groups->groups.items[nodes[i]->group];
+		struct bt_explained_group *group = &groups.groups.items[nodes[i]->group];
 
 		group->nodes.items[group->nodes.count++] = (uint32_t)(nodes[i] - out->nodes.items);
 	}
 	for (uint32_t i = 0; i < count; i++) {
-		const struct bt_explained_group *group = &groups->groups.items[i];
+		const struct bt_explained_group *group = &groups.groups.items[i];
 		ranked[i] = (struct ranked_group){group, &out->nodes.items[group->nodes.items[0]]};
 	}
 	qsort(ranked, count, sizeof(ranked[0]), compare_groups);
@@ -395,15 +386,6 @@ static void order_groups(struct groups *groups)
 	}
 	bt_free(ranked);
 	bt_free(nodes);
-}
-
-int bt_explain_nodes(
-	struct bt_explain_run *run, const struct bt_pod_info *pod, struct berth_error *err)
-{
-	struct groups groups = {.run = run};
-	int result = explain_all_nodes(run, pod, &groups, err);
-
-	order_groups(&groups);
 	bt_map_finish(&groups.map);
 	bt_vec_finish(&groups.statuses);
 	bt_vec_finish(&groups.groups);

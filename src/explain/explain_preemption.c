@@ -107,38 +107,6 @@ static void list_candidates(struct preemption_view *view)
 	view->run->out->preemption.candidates.count = count;
 }
 
-/** Adds the reasons why the other nodes are no candidates. */
-static void refuse_other_nodes(struct preemption_view *view)
-{
-	const struct bt_state *state = view->run->engine->state;
-	const struct bt_node_statuses *dry_run = &view->evaluator->statuses;
-	uint32_t potential = bt_node_statuses_count_for_code(
-		&view->result->diagnosis.statuses, BT_STATUS_UNSCHEDULABLE, state);
-	uint32_t tried = view->decision->candidate_count;
-
-	/*
-	 * Without potential nodes no dry run took place, and the evaluator still has the statuses
-	 * of an earlier dry run.
-	 */
-	if (potential != 0) {
-		for (uint32_t i = 0; i < dry_run->entries.count; i++) {
-			refuse_by_status(view, &dry_run->entries.items[i].status, 1);
-			tried++;
-		}
-		for (uint32_t i = 0; dry_run->groups != NULL && i < dry_run->groups->count; i++) {
-			refuse_by_status(
-				view, &dry_run->groups->statuses[i], dry_run->groups->sizes[i]);
-			tried += dry_run->groups->sizes[i];
-		}
-	}
-	if (potential > tried) {
-		add_refusal(
-			view, BT_STR("not tried: enough candidates were found"), potential - tried);
-	}
-	add_refusal(view, bt_reason_texts[BT_REASON_PREEMPTION_NOT_HELPFUL],
-		state->snapshot.count - potential);
-}
-
 void bt_explain_preemption(struct bt_explain_run *run, const struct bt_pod_info *pod,
 	const struct bt_schedule_result *result)
 {
@@ -170,7 +138,34 @@ void bt_explain_preemption(struct bt_explain_run *run, const struct bt_pod_info 
 		if (view.decision->candidate_count != 0) {
 			list_candidates(&view);
 		}
-		refuse_other_nodes(&view);
+		const struct bt_state *state = view.run->engine->state;
+		const struct bt_node_statuses *dry_run = &view.evaluator->statuses;
+		uint32_t potential = bt_node_statuses_count_for_code(
+			&view.result->diagnosis.statuses, BT_STATUS_UNSCHEDULABLE, state);
+		uint32_t tried = view.decision->candidate_count;
+
+		/*
+		 * Without potential nodes no dry run took place, and the evaluator still has the
+		 * statuses of an earlier dry run.
+		 */
+		if (potential != 0) {
+			for (uint32_t i = 0; i < dry_run->entries.count; i++) {
+				refuse_by_status(&view, &dry_run->entries.items[i].status, 1);
+				tried++;
+			}
+			for (uint32_t i = 0; dry_run->groups != NULL && i < dry_run->groups->count;
+				i++) {
+				refuse_by_status(&view, &dry_run->groups->statuses[i],
+					dry_run->groups->sizes[i]);
+				tried += dry_run->groups->sizes[i];
+			}
+		}
+		if (potential > tried) {
+			add_refusal(&view, BT_STR("not tried: enough candidates were found"),
+				potential - tried);
+		}
+		add_refusal(&view, bt_reason_texts[BT_REASON_PREEMPTION_NOT_HELPFUL],
+			state->snapshot.count - potential);
 	}
 	uint32_t count = view.refusals.count;
 	if (count != 0) {

@@ -20,14 +20,6 @@
 /** Number of terms that cost as much to check on a node as all other filters together. */
 #define TERMS_OF_A_NODE 32
 
-static uint64_t node_terms(const struct bt_pod_spec *spec)
-{
-	const struct bt_node_affinity *affinity =
-		spec->affinity != NULL ? spec->affinity->node_affinity : NULL;
-
-	return affinity != NULL && affinity->required != NULL ? affinity->required->terms.count : 0;
-}
-
 /** Sets the cost of a trial for this pod: pods with many terms get fewer trials. */
 static void search_weigh(struct bt_explain_search *search)
 {
@@ -43,8 +35,12 @@ static void search_weigh(struct bt_explain_search *search)
 	if (affinity != NULL && affinity->pod_anti_affinity != NULL) {
 		terms += affinity->pod_anti_affinity->required.count;
 	}
-
-	search->node_work = 1 + (terms + node_terms(&run->pod->spec)) / TERMS_OF_A_NODE;
+	search->node_work = 1 + terms / TERMS_OF_A_NODE;
+	if (affinity != NULL && affinity->node_affinity != NULL &&
+		affinity->node_affinity->required != NULL) {
+		search->node_work = 1 +
+			(terms + affinity->node_affinity->required->terms.count) / TERMS_OF_A_NODE;
+	}
 	/* Every cycle runs PreFilter, which may count over the whole cluster. */
 	search->cycle_work = nodes / 4 * search->node_work + 100;
 	if (terms > COUNTED_TERMS) {
@@ -128,32 +124,6 @@ static bool is_remembered(
 }
 
 /**
- * Sets *out_fits to whether a node accepts the pod if only the changes of the pod are made. The
- * result is also false if there are no changes of the pod or the budget is used up.
- */
-static int fits_elsewhere(struct bt_explain_search *search, const bt_remedy_list *remedies,
-	bool *out_fits, struct berth_error *err)
-{
-	bt_remedy_list of_pod = {0};
-
-	*out_fits = false;
-	for (uint32_t i = 0; i < remedies->count; i++) {
-		if (bt_remedy_is_of_pod(remedies->items[i].kind)) {
-			bt_arena_push(&search->arena, &of_pod, remedies->items[i]);
-		}
-	}
-	if (of_pod.count == 0 || search->exhausted || is_remembered(search, &of_pod, out_fits)) {
-		return 0;
-	}
-	struct bt_tried tried = {.remedies = of_pod};
-	int result = try_set(search, &of_pod, &tried.fits, err);
-
-	bt_vec_push(&search->memo, tried);
-	*out_fits = tried.fits;
-	return result;
-}
-
-/**
  * Sets *out_fits to whether any node accepts the pod after the changes. The result is also false if
  * the budget is used up.
  */
@@ -169,7 +139,17 @@ static int search_fits(struct bt_explain_search *search, const bt_remedy_list *r
 	}
 	result = try_set(search, remedies, &tried.fits, err);
 	if (result == 0 && !tried.fits && is_local(remedies)) {
-		result = fits_elsewhere(search, remedies, &tried.fits, err);
+		/* With the changes of the pod alone, another node may accept the pod. */
+		bt_remedy_list of_pod = {0};
+
+		for (uint32_t i = 0; i < remedies->count; i++) {
+			if (bt_remedy_is_of_pod(remedies->items[i].kind)) {
+				bt_arena_push(&search->arena, &of_pod, remedies->items[i]);
+			}
+		}
+		if (of_pod.count != 0) {
+			result = search_fits(search, &of_pod, &tried.fits, err);
+		}
 	}
 	bt_vec_push(&search->memo, tried);
 	*out_fits = tried.fits;
@@ -287,42 +267,6 @@ static int reduce_amount(struct bt_explain_search *search, bt_remedy_list *remed
 #define CANDIDATES_MIN 24
 #define CANDIDATES_PER_PROPOSAL 6
 
-/**
- * Evaluates the node with the candidate's changes applied, and adds the changes that are still
- * missing; *out_grew: whether changes were added.
- */
-static void add_missing_changes(struct bt_explain_search *search, struct bt_explain_world *world,
-	struct bt_candidate *candidate, bool *out_grew)
-{
-	struct bt_explain_run *run = search->run;
-	uint32_t slot = run->out->nodes.items[candidate->node].slot;
-	struct bt_needs needs = {.run = run, .pod = &world->info};
-	bt_remedy_list all = {0};
-	bool named;
-
-	needs.cycle = bt_explain_world_begin_on(world, slot, &named);
-	if (named) {
-		bt_needs_of_slot(&needs, slot);
-	} else {
-		bt_needs_of_pre_filter(&needs, &world->pre_filter);
-	}
-	*out_grew = !needs.is_final && needs.fewest.count != 0 &&
-		bt_remedies_unite(&all, &candidate->remedies) &&
-		bt_remedies_unite(&all, &needs.fewest);
-	if (*out_grew) {
-		bt_remedy_list grown = bt_remedies_sort(&search->arena, &all);
-
-		*out_grew = !bt_remedies_equal(&grown, &candidate->remedies);
-		candidate->remedies = grown;
-		candidate->distance += needs.distance;
-		candidate->is_too_small = candidate->is_too_small || needs.fewest_is_too_small;
-		candidate->node_count = 1;
-		candidate->rounds++;
-	}
-	bt_vec_finish(&all);
-	bt_needs_finish(&needs);
-}
-
 static bool is_known(const struct bt_explain_search *search, const bt_remedy_list *remedies)
 {
 	for (uint32_t i = 0; i < search->found.count; i++) {
@@ -396,6 +340,7 @@ static int try_candidate(
 	struct bt_scan scan;
 	bool possible;
 	bool grew = false;
+	uint32_t slot;
 	int result;
 
 	result = bt_explain_world_open(&world, run->engine, run->pod, &candidate->remedies,
@@ -403,10 +348,37 @@ static int try_candidate(
 	if (result < 0 || !possible) {
 		return result;
 	}
-	scan = bt_explain_world_filter_node(&world, run->out->nodes.items[candidate->node].slot);
+	slot = run->out->nodes.items[candidate->node].slot;
+	scan = bt_explain_world_filter_node(&world, slot);
 	bt_search_charge(search, scan.evaluated_count);
 	if (!scan.slot_fits && !scan.error && world.admitted && candidate->rounds < ROUNDS_MAX) {
-		add_missing_changes(search, &world, candidate, &grew);
+		/* Add the changes that the node needs besides the candidate's changes. */
+		struct bt_needs needs = {.run = search->run, .pod = &world.info};
+		bt_remedy_list all = {0};
+		bool named;
+
+		needs.cycle = bt_explain_world_begin_on(&world, slot, &named);
+		if (named) {
+			bt_needs_of_slot(&needs, slot);
+		} else {
+			bt_needs_of_pre_filter(&needs, &world.pre_filter);
+		}
+		grew = !needs.is_final && needs.fewest.count != 0 &&
+			bt_remedies_unite(&all, &candidate->remedies) &&
+			bt_remedies_unite(&all, &needs.fewest);
+		if (grew) {
+			bt_remedy_list grown = bt_remedies_sort(&search->arena, &all);
+
+			grew = !bt_remedies_equal(&grown, &candidate->remedies);
+			candidate->remedies = grown;
+			candidate->distance += needs.distance;
+			candidate->is_too_small =
+				candidate->is_too_small || needs.fewest_is_too_small;
+			candidate->node_count = 1;
+			candidate->rounds++;
+		}
+		bt_vec_finish(&all);
+		bt_needs_finish(&needs);
 	}
 	result = bt_explain_world_close(&world, err);
 	if (result == 0 && scan.slot_fits) {
@@ -449,16 +421,6 @@ static bool has_alike(const struct bt_explain_search *search, const bt_remedy_li
 }
 
 /**
- * Whether candidate a comes after candidate b. A candidate that needs a larger node comes after one
- * that does not; otherwise the candidate with more changes comes last. Distances do not count.
- */
-static bool is_further(const struct bt_candidate *a, const struct bt_candidate *b)
-{
-	return a->is_too_small != b->is_too_small ? a->is_too_small
-						  : a->remedies.count > b->remedies.count;
-}
-
-/**
  * Returns the nearest candidate; NULL: no candidate is left. Among candidates with equally many
  * changes, candidates with the same kinds of changes as a proposal come last.
  */
@@ -466,9 +428,18 @@ static struct bt_candidate *next_candidate(struct bt_explain_search *search)
 {
 	while (search->next < search->queue.count) {
 		struct bt_candidate *candidate = search->queue.items[search->next];
+		const struct bt_candidate *alike = search->next_alike < search->alike.count
+			? search->alike.items[search->next_alike]
+			: NULL;
 
-		if (search->next_alike < search->alike.count &&
-			is_further(candidate, search->alike.items[search->next_alike])) {
+		/*
+		 * A candidate that needs a larger node comes after one that does not; otherwise the
+		 * candidate with more changes comes last. Distances do not count.
+		 */
+		if (alike != NULL &&
+			(candidate->is_too_small != alike->is_too_small
+					? candidate->is_too_small
+					: candidate->remedies.count > alike->remedies.count)) {
 			break;
 		}
 		search->next++;
@@ -495,24 +466,6 @@ static bool has_found_plain(const struct bt_explain_search *search)
 	return false;
 }
 
-/**
- * Tries removals of single pods before a proposal of several changes, because a removal may
- * suffice.
- */
-static int try_removals(struct bt_explain_search *search, struct berth_error *err)
-{
-	uint32_t one = search->run->out->entry_remedies.count + 1;
-	uint32_t fewest = search->next < search->queue.count
-		? search->queue.items[search->next]->remedies.count
-		: UINT32_MAX;
-
-	if (search->removals_sought || has_found_plain(search) || fewest <= one) {
-		return 0;
-	}
-	search->removals_sought = true;
-	return bt_search_removals(search, fewest, err);
-}
-
 static int try_candidates(struct bt_explain_search *search, struct berth_error *err)
 {
 	uint32_t wanted = search->run->options->proposals_max < BT_EXPLAIN_PROPOSALS_MAX
@@ -522,8 +475,20 @@ static int try_candidates(struct bt_explain_search *search, struct berth_error *
 
 	while (search->found.count < wanted && left > 0 && !search->exhausted) {
 		struct bt_candidate *candidate;
-		int result = try_removals(search, err);
+		uint32_t fewest = search->next < search->queue.count
+			? search->queue.items[search->next]->remedies.count
+			: UINT32_MAX;
+		int result = 0;
 
+		/*
+		 * Try removals of single pods before a proposal of several changes, because a
+		 * removal may suffice.
+		 */
+		if (!search->removals_sought && !has_found_plain(search) &&
+			fewest > search->run->out->entry_remedies.count + 1) {
+			search->removals_sought = true;
+			result = bt_search_removals(search, fewest, err);
+		}
 		if (result < 0) {
 			return result;
 		}

@@ -3,27 +3,6 @@
 #include "explain/explain_private.h"
 #include "sched/cycle.h"
 
-static uint32_t find_pod(const struct bt_state *state, const struct bt_remedy *remedy)
-{
-	uint32_t slot = bt_state_snapshot_find(state, remedy->node);
-	const struct bt_node_row *row;
-
-	if (slot == BT_SLOT_NONE || !state->nodes.rows[slot].in_snapshot) {
-		return BT_POD_NONE;
-	}
-	row = &state->nodes.rows[slot];
-	for (uint32_t i = 0; i < row->pods.count; i++) {
-		const struct bt_pod_record *record = bt_state_pod_at(state, row->pods.items[i]);
-
-		if (bt_str_equal(bt_pod_record_name(record), remedy->pod_name) &&
-			bt_str_equal(bt_symbol_text(&state->symbols, record->namespace_),
-				remedy->pod_namespace)) {
-			return row->pods.items[i];
-		}
-	}
-	return BT_POD_NONE;
-}
-
 /**
  * Changes the node that remedies[first] changes: applies all remedies of the list that change this
  * node. Does nothing if an earlier remedy changes the same node, because then all remedies of that
@@ -58,22 +37,34 @@ static bool change_node(struct bt_explain_world *world, const bt_remedy_list *re
 }
 
 /**
- * Removes the pod and deallocates the claims that are reserved only for this pod. Returns false if
- * that is not possible, or if pod_id is BT_POD_NONE.
+ * Removes the pod that the remedy names, and deallocates the claims that are reserved only for this
+ * pod. Returns false if there is no such pod or the claims cannot be deallocated.
  */
-static bool take_pod(struct bt_explain_world *world, uint32_t pod_id)
+static bool take_pod(struct bt_explain_world *world, const struct bt_remedy *remedy)
 {
-	struct bt_pod_info pod;
+	const struct bt_state *state = world->engine->state;
+	uint32_t slot = bt_state_snapshot_find(state, remedy->node);
 
-	if (pod_id == BT_POD_NONE) {
+	if (slot == BT_SLOT_NONE || !state->nodes.rows[slot].in_snapshot) {
 		return false;
 	}
-	bt_pod_info_from_record(world->engine->state, pod_id, &pod);
-	if (!bt_dra_trial_take_pod(&world->claims, pod.uid)) {
-		return false;
+	const struct bt_node_row *row = &state->nodes.rows[slot];
+
+	for (uint32_t i = 0; i < row->pods.count; i++) {
+		uint32_t pod_id = row->pods.items[i];
+		struct bt_pod_info pod;
+
+		bt_pod_info_from_record(state, pod_id, &pod);
+		if (bt_str_equal(pod.name, remedy->pod_name) &&
+			bt_str_equal(pod.namespace_, remedy->pod_namespace)) {
+			if (!bt_dra_trial_take_pod(&world->claims, pod.uid)) {
+				return false;
+			}
+			bt_state_trial_take_pod(&world->trial, pod_id);
+			return true;
+		}
 	}
-	bt_state_trial_take_pod(&world->trial, pod_id);
-	return true;
+	return false;
 }
 
 int bt_explain_world_open(struct bt_explain_world *world, struct bt_engine *engine,
@@ -95,8 +86,7 @@ int bt_explain_world_open(struct bt_explain_world *world, struct bt_engine *engi
 		const bt_remedy_list earlier = {.items = remedies->items, .count = i};
 
 		if (remedy->kind == BT_REMEDY_REMOVE_POD) {
-			possible = bt_remedies_contain(&earlier, remedy) ||
-				take_pod(world, find_pod(engine->state, remedy));
+			possible = bt_remedies_contain(&earlier, remedy) || take_pod(world, remedy);
 		} else if (!bt_remedy_is_of_pod(remedy->kind)) {
 			possible = change_node(world, remedies, i, objects);
 		}

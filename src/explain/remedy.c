@@ -134,26 +134,21 @@ bool bt_remedy_has_least_amount(enum bt_remedy_kind kind)
 		kind == BT_REMEDY_RAISE_MAX_SKEW;
 }
 
-static const struct bt_quantity *find_request(const struct bt_pod *pod, struct bt_str resource)
+int64_t bt_remedy_requested_of(const struct bt_pod *pod, struct bt_str resource)
 {
 	const struct bt_pod_spec *spec = &pod->spec;
+	const struct bt_quantity *request = NULL;
 
 	/*
 	 * LowerRequest changes the request of the only container. Resources that cannot be
 	 * overcommitted must have equal requests and limits, so their requests cannot be lowered
 	 * alone.
 	 */
-	if (spec->containers.count != 1 || spec->init_containers.count != 0 ||
-		spec->resources != NULL || !bt_resource_is_overcommit_allowed(resource)) {
-		return NULL;
+	if (spec->containers.count == 1 && spec->init_containers.count == 0 &&
+		spec->resources == NULL && bt_resource_is_overcommit_allowed(resource)) {
+		request = bt_resource_list_find(
+			&spec->containers.items[0].resources.requests, resource);
 	}
-	return bt_resource_list_find(&spec->containers.items[0].resources.requests, resource);
-}
-
-int64_t bt_remedy_requested_of(const struct bt_pod *pod, struct bt_str resource)
-{
-	const struct bt_quantity *request = find_request(pod, resource);
-
 	if (request == NULL) {
 		return 0;
 	}
