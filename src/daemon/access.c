@@ -213,47 +213,6 @@ static int64_t verdict_ttl_ns(void *context, const struct bt_json_value *status)
 		: access->options->options->authorization.deny_cache_ttl_ns;
 }
 
-/**
- * Add the caller to a SubjectAccessReview's spec: uid, groups and extra unless they are empty. The
- * tree borrows the texts.
- */
-static void write_caller(
-	const struct bt_caller *caller, struct bt_arena *arena, struct bt_json_value *spec)
-{
-	bt_json_put(arena, spec, "{user: %s}", caller->name);
-	for (uint32_t i = 0; i < caller->groups.count; i++) {
-		bt_json_put(arena, spec, "{groups: [%s]}", caller->groups.items[i]);
-	}
-	for (uint32_t i = 0; i < caller->extra.count; i++) {
-		const struct bt_str_pair *item = &caller->extra.items[i];
-		bt_json_put(arena, spec, "{extra: {%s: [%s]}}", item->key, item->value);
-	}
-	bt_json_put(arena, spec, "{uid?: %s}", caller->uid);
-}
-
-/** Authorize check->caller for check->path. */
-static void authorize(struct bt_access_check *check)
-{
-	const struct bt_access_rules *access = check->access;
-	check->begun_ns = bt_loop_now_ns(access->options->loop);
-	if (caller_has_group(&check->caller, BT_STR("system:masters")) ||
-		is_always_allowed(
-			&access->options->options->authorization.always_allow_paths, check->path)) {
-		finish_with_verdict(check, BT_VERDICT_ALLOWED, BT_STR(""));
-		return;
-	}
-	if (access->access_reviewer == NULL) {
-		finish_with_verdict(check, BT_VERDICT_DENIED, BT_STR(""));
-		return;
-	}
-	struct bt_json_value *spec = bt_json_put(check->arena, NULL,
-		"{nonResourceAttributes: {path: %s, verb: %s}}", check->path, check->verb);
-	write_caller(&check->caller, check->arena, spec);
-	check->waiter.context = check;
-	check->waiter.done = on_access_review;
-	bt_review_request(access->access_reviewer, spec, check->arena, &check->waiter);
-}
-
 /** --- authentication --- */
 
 static void append_error(struct bt_access_check *check, const char *error)
@@ -282,7 +241,31 @@ static void accept_user(struct bt_access_check *check)
 	}
 	bt_metric_add(bt_metric_cell(access->users, &label), 1);
 	count_outcome(access, &access->authentications, check->begun_ns, BT_STR("success"));
-	authorize(check);
+	check->begun_ns = bt_loop_now_ns(access->options->loop);
+	if (caller_has_group(&check->caller, BT_STR("system:masters")) ||
+		is_always_allowed(
+			&access->options->options->authorization.always_allow_paths, check->path)) {
+		finish_with_verdict(check, BT_VERDICT_ALLOWED, BT_STR(""));
+		return;
+	}
+	if (access->access_reviewer == NULL) {
+		finish_with_verdict(check, BT_VERDICT_DENIED, BT_STR(""));
+		return;
+	}
+	struct bt_json_value *spec = bt_json_put(check->arena, NULL,
+		"{nonResourceAttributes: {path: %s, verb: %s}}", check->path, check->verb);
+	bt_json_put(check->arena, spec, "{user: %s}", check->caller.name);
+	for (uint32_t i = 0; i < check->caller.groups.count; i++) {
+		bt_json_put(check->arena, spec, "{groups: [%s]}", check->caller.groups.items[i]);
+	}
+	for (uint32_t i = 0; i < check->caller.extra.count; i++) {
+		const struct bt_str_pair *item = &check->caller.extra.items[i];
+		bt_json_put(check->arena, spec, "{extra: {%s: [%s]}}", item->key, item->value);
+	}
+	bt_json_put(check->arena, spec, "{uid?: %s}", check->caller.uid);
+	check->waiter.context = check;
+	check->waiter.done = on_access_review;
+	bt_review_request(access->access_reviewer, spec, check->arena, &check->waiter);
 }
 
 /**

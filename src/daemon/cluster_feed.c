@@ -143,28 +143,6 @@ void bt_cluster_feed_release(struct bt_cluster_feed *feed)
 	update_synced(feed);
 }
 
-static void start_source(struct source *source)
-{
-	const struct bt_cluster_feed_options *feed = &source->feed->options;
-	enum bt_kind kind = source->watched->kind;
-	bool is_complete = (kind == BT_KIND_POD && feed->complete.pods) ||
-		(kind == BT_KIND_NODE && feed->complete.nodes) ||
-		kind == BT_KIND_RESOURCE_CLAIM; /* claims are written back as a whole */
-	bool is_packed = kind == BT_KIND_POD || kind == BT_KIND_NODE;
-	struct bt_reflector_options options = {
-		.client = feed->client,
-		.loop = feed->loop,
-		.prng = feed->prng,
-		.decode_json = is_complete ? bt_complete_object_decode : NULL,
-		.commons = is_packed ? &source->feed->commons : NULL,
-		.field_selector = bt_str_from(source->watched->field_selector),
-		.streaming = feed->streaming,
-		.sink = {.context = source, .changed = changed, .synced = synced},
-		.metrics = feed->metrics,
-	};
-	source->reflector = bt_reflector_create_of_kind(&options, kind, 0);
-}
-
 struct bt_cluster_feed *bt_cluster_feed_create(const struct bt_cluster_feed_options *options)
 {
 	struct bt_cluster_feed *feed = BT_NEW(struct bt_cluster_feed);
@@ -181,7 +159,26 @@ void bt_cluster_feed_start(struct bt_cluster_feed *feed)
 		if (watched[i].gate == NO_GATE ||
 			bt_gate_enabled(feed->options.gates, watched[i].gate)) {
 			feed->waiting++;
-			start_source(&feed->sources[i]);
+			struct source *source = &feed->sources[i];
+			const struct bt_cluster_feed_options *shared = &feed->options;
+			enum bt_kind kind = watched[i].kind;
+			/* Claims are written back as a whole. */
+			bool is_complete = (kind == BT_KIND_POD && shared->complete.pods) ||
+				(kind == BT_KIND_NODE && shared->complete.nodes) ||
+				kind == BT_KIND_RESOURCE_CLAIM;
+			bool is_packed = kind == BT_KIND_POD || kind == BT_KIND_NODE;
+			struct bt_reflector_options options = {
+				.client = shared->client,
+				.loop = shared->loop,
+				.prng = shared->prng,
+				.decode_json = is_complete ? bt_complete_object_decode : NULL,
+				.commons = is_packed ? &feed->commons : NULL,
+				.field_selector = bt_str_from(watched[i].field_selector),
+				.streaming = shared->streaming,
+				.sink = {.context = source, .changed = changed, .synced = synced},
+				.metrics = shared->metrics,
+			};
+			source->reflector = bt_reflector_create_of_kind(&options, kind, 0);
 		}
 	}
 }

@@ -335,39 +335,6 @@ static void write_record(struct bt_strbuf *out, const struct bt_node_info *info,
 	bt_vec_finish(&scalars);
 }
 
-static void write_node(struct bt_scheduler *scheduler, uint32_t slot, struct bt_strbuf *out)
-{
-	const struct bt_engine *engine = bt_scheduler_engine(scheduler);
-	struct dump nominated = {.scheduler = scheduler};
-	uint32_t cursor = BT_NOMINATION_FIRST;
-	const struct bt_pod_info *nominee;
-	struct bt_node_info info;
-	bt_node_info_init(&info, engine->state, slot);
-	uint32_t count = bt_node_info_pod_count(&info);
-	bt_strbuf_printf(out, "Node name: %.*s\nDeleted: %s\nRequested Resources: ",
-		BT_STR_ARG(bt_node_info_name(&info)),
-		engine->state->nodes.rows[slot].has_node ? "false" : "true");
-	write_record(out, &info, true);
-	bt_strbuf_append_c(out, "\nAllocatable Resources:");
-	write_record(out, &info, false);
-	bt_strbuf_printf(out, "\nScheduled Pods(number: %u):\n", count);
-	for (uint32_t i = 0; i < count; i++) {
-		struct bt_pod_info pod;
-		bt_node_info_pod_at(&info, i, &pod);
-		write_pod(out, &pod, phase_of(scheduler, &pod));
-	}
-	while ((nominee = bt_nominator_next(
-			&engine->nominator, bt_node_info_name(&info), &cursor)) != NULL) {
-		write_pod(&nominated.lines, nominee, phase_of(scheduler, nominee));
-		nominated.count++;
-	}
-	if (nominated.count != 0) {
-		bt_strbuf_printf(out, "Nominated Pods(number: %u):\n%s", nominated.count,
-			bt_strbuf_c(&nominated.lines));
-	}
-	bt_strbuf_finish(&nominated.lines);
-}
-
 void bt_daemon_dump_cache(struct bt_scheduler *scheduler)
 {
 	struct bt_strbuf nodes = {0};
@@ -377,7 +344,36 @@ void bt_daemon_dump_cache(struct bt_scheduler *scheduler)
 	for (uint32_t slot = 0; slot < table->slot_count; slot++) {
 		if (table->rows[slot].in_cache) {
 			bt_strbuf_append_c(&nodes, nodes.length == 0 ? "" : "\n\n");
-			write_node(scheduler, slot, &nodes);
+			const struct bt_engine *engine = bt_scheduler_engine(scheduler);
+			struct dump nominated = {.scheduler = scheduler};
+			uint32_t cursor = BT_NOMINATION_FIRST;
+			const struct bt_pod_info *nominee;
+			struct bt_node_info info;
+			bt_node_info_init(&info, engine->state, slot);
+			uint32_t count = bt_node_info_pod_count(&info);
+			bt_strbuf_printf(&nodes,
+				"Node name: %.*s\nDeleted: %s\nRequested Resources: ",
+				BT_STR_ARG(bt_node_info_name(&info)),
+				engine->state->nodes.rows[slot].has_node ? "false" : "true");
+			write_record(&nodes, &info, true);
+			bt_strbuf_append_c(&nodes, "\nAllocatable Resources:");
+			write_record(&nodes, &info, false);
+			bt_strbuf_printf(&nodes, "\nScheduled Pods(number: %u):\n", count);
+			for (uint32_t i = 0; i < count; i++) {
+				struct bt_pod_info pod;
+				bt_node_info_pod_at(&info, i, &pod);
+				write_pod(&nodes, &pod, phase_of(scheduler, &pod));
+			}
+			while ((nominee = bt_nominator_next(&engine->nominator,
+					bt_node_info_name(&info), &cursor)) != NULL) {
+				write_pod(&nominated.lines, nominee, phase_of(scheduler, nominee));
+				nominated.count++;
+			}
+			if (nominated.count != 0) {
+				bt_strbuf_printf(&nodes, "Nominated Pods(number: %u):\n%s",
+					nominated.count, bt_strbuf_c(&nominated.lines));
+			}
+			bt_strbuf_finish(&nominated.lines);
 		}
 	}
 	bt_queue_summary(bt_scheduler_queue(scheduler), &summary);

@@ -31,29 +31,6 @@ static void write_point(struct bt_json_writer *writer, const struct bt_framework
 		framework->points[point].entries.count);
 }
 
-static void log_plugins(const struct bt_framework *framework)
-{
-	struct bt_strbuf text = {0};
-	struct bt_json_writer writer;
-	bt_json_writer_init(&writer, &text, 0);
-	bt_json_begin_object(&writer);
-	for (size_t i = 0; i < BT_CONFIG_PLUGINS_POINTS; i++) {
-		write_point(&writer, framework, bt_config_plugins_points[i]);
-	}
-	/*
-	 * Upstream's struct also has the field MultiPoint, which is empty here, because its plugins
-	 * were moved to the extension points.
-	 */
-	bt_json_write_name_c(&writer, "MultiPoint");
-	write_entries(&writer, NULL, 0);
-	write_point(&writer, framework, BT_POINT_PLACEMENT_GENERATE);
-	write_point(&writer, framework, BT_POINT_PLACEMENT_SCORE);
-	bt_json_end_object(&writer);
-	BT_LOG_INFO(2, "the scheduler starts to work with those plugins",
-		BT_LOG_JSON("Plugins", bt_strbuf_str(&text)));
-	bt_strbuf_finish(&text);
-}
-
 /** Connections to API servers, and their clients. Spec: 11b sections 4.1 and 4.2. */
 
 /** Limits of the clients for TokenReview and SubjectAccessReview: spec 11b section 4.2. */
@@ -479,7 +456,26 @@ static int create_scheduler(struct bt_daemon *daemon, struct berth_error *err)
 		const struct bt_profiles *profiles =
 			&bt_scheduler_engine(daemon->scheduler)->profiles;
 		for (uint32_t i = 0; i < profiles->frameworks.count && BT_LOG_ENABLED(2); i++) {
-			log_plugins(profiles->frameworks.items[i]);
+			const struct bt_framework *framework = profiles->frameworks.items[i];
+			struct bt_strbuf text = {0};
+			struct bt_json_writer writer;
+			bt_json_writer_init(&writer, &text, 0);
+			bt_json_begin_object(&writer);
+			for (size_t k = 0; k < BT_CONFIG_PLUGINS_POINTS; k++) {
+				write_point(&writer, framework, bt_config_plugins_points[k]);
+			}
+			/*
+			 * Upstream's struct also has the field MultiPoint, which is empty here,
+			 * because its plugins were moved to the extension points.
+			 */
+			bt_json_write_name_c(&writer, "MultiPoint");
+			write_entries(&writer, NULL, 0);
+			write_point(&writer, framework, BT_POINT_PLACEMENT_GENERATE);
+			write_point(&writer, framework, BT_POINT_PLACEMENT_SCORE);
+			bt_json_end_object(&writer);
+			BT_LOG_INFO(2, "the scheduler starts to work with those plugins",
+				BT_LOG_JSON("Plugins", bt_strbuf_str(&text)));
+			bt_strbuf_finish(&text);
 		}
 		bt_api_writes_attach(daemon->writes, daemon->scheduler);
 	}

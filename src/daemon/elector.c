@@ -61,15 +61,6 @@ struct bt_json_value *bt_lease_record_write(
 		(int64_t)record->transitions, record->strategy, record->preferred_holder);
 }
 
-static bool lease_record_equal(const struct bt_lease_record *a, const struct bt_lease_record *b)
-{
-	return bt_str_equal(a->holder, b->holder) && a->duration_seconds == b->duration_seconds &&
-		a->acquire_us == b->acquire_us && a->renew_us == b->renew_us &&
-		a->transitions == b->transitions &&
-		bt_str_equal(a->preferred_holder, b->preferred_holder) &&
-		bt_str_equal(a->strategy, b->strategy);
-}
-
 #define CANCELLED "context canceled"
 #define DEADLINE_EXCEEDED "context deadline exceeded"
 /*
@@ -247,8 +238,15 @@ static void answer_get(struct bt_elector *elector, enum bt_elector_result result
 	const struct bt_lease_record *record, const char *error, int64_t now_ns)
 {
 	if (result == BT_ELECTOR_OK) {
-		bool changed =
-			!elector->has_fetched || !lease_record_equal(&elector->fetched, record);
+		const struct bt_lease_record *old = &elector->fetched;
+		bool changed = !elector->has_fetched ||
+			!bt_str_equal(old->holder, record->holder) ||
+			old->duration_seconds != record->duration_seconds ||
+			old->acquire_us != record->acquire_us ||
+			old->renew_us != record->renew_us ||
+			old->transitions != record->transitions ||
+			!bt_str_equal(old->preferred_holder, record->preferred_holder) ||
+			!bt_str_equal(old->strategy, record->strategy);
 		copy_record(&elector->fetched_arena, &elector->fetched, record);
 		elector->has_fetched = true;
 		if (changed) {
@@ -271,54 +269,11 @@ static void answer_get(struct bt_elector *elector, enum bt_elector_result result
 	}
 }
 
-static void answer_write(struct bt_elector *elector, enum bt_elector_request request,
-	enum bt_elector_result result, const char *error, int64_t now_ns)
-{
-	if (result == BT_ELECTOR_OK) {
-		observe(elector, &elector->proposal, now_ns);
-		elector->renewed_ns = elector->sent_ns;
-		finish_try(elector, true, now_ns);
-		return;
-	}
-	if (request == BT_ELECTOR_REQUEST_OPTIMISTIC) {
-		BT_LOG_INFO(2, "Failed to update lease optimistically, falling back to slow path",
-			BT_LOG_CSTR("err", error), BT_LOG_STR("lock", elector->options.lock));
-		elector->wanted = BT_ELECTOR_REQUEST_GET;
-		return;
-	}
-	log_failure(elector,
-		request == BT_ELECTOR_REQUEST_CREATE ? "Error initially creating lease lock"
-						     : "Failed to update lease",
-		error);
-	finish_try(elector, false, now_ns);
-}
-
-static void answer_release_get(struct bt_elector *elector, enum bt_elector_result result,
-	const struct bt_lease_record *record, const char *error, const struct bt_elector_time *now)
-{
-	struct bt_str lock = elector->options.lock;
-	if (result == BT_ELECTOR_NOT_FOUND) {
-		BT_LOG_INFO(0, "lease lock not found", BT_LOG_STR("lock", lock));
-	} else if (result == BT_ELECTOR_FAILED) {
-		BT_LOG_INFO(0, "error retrieving resource lock", BT_LOG_CSTR("err", error),
-			BT_LOG_STR("lock", lock));
-	} else if (is_own_lease(elector, &elector->observed) && is_own_lease(elector, record)) {
-		elector->proposal = (struct bt_lease_record){
-			.duration_seconds = 1,
-			.acquire_us = now->wall_us,
-			.renew_us = now->wall_us,
-			.transitions = record->transitions,
-		};
-		elector->wanted = BT_ELECTOR_REQUEST_RELEASE_UPDATE;
-		return;
-	}
-	elector->phase = BT_ELECTOR_PHASE_OVER;
-}
-
 void bt_elector_answer(struct bt_elector *elector, enum bt_elector_result result,
 	const struct bt_lease_record *record, const char *error, const struct bt_elector_time *now)
 {
 	enum bt_elector_request request = elector->under_way;
+	struct bt_str lock = elector->options.lock;
 	elector->under_way = BT_ELECTOR_REQUEST_NONE;
 	switch (request) {
 	case BT_ELECTOR_REQUEST_NONE:
@@ -329,10 +284,42 @@ void bt_elector_answer(struct bt_elector *elector, enum bt_elector_result result
 	case BT_ELECTOR_REQUEST_OPTIMISTIC:
 	case BT_ELECTOR_REQUEST_CREATE:
 	case BT_ELECTOR_REQUEST_UPDATE:
-		answer_write(elector, request, result, error, now->steady_ns);
+		if (result == BT_ELECTOR_OK) {
+			observe(elector, &elector->proposal, now->steady_ns);
+			elector->renewed_ns = elector->sent_ns;
+			finish_try(elector, true, now->steady_ns);
+		} else if (request == BT_ELECTOR_REQUEST_OPTIMISTIC) {
+			BT_LOG_INFO(2,
+				"Failed to update lease optimistically, falling back to slow path",
+				BT_LOG_CSTR("err", error), BT_LOG_STR("lock", lock));
+			elector->wanted = BT_ELECTOR_REQUEST_GET;
+		} else {
+			log_failure(elector,
+				request == BT_ELECTOR_REQUEST_CREATE
+					? "Error initially creating lease lock"
+					: "Failed to update lease",
+				error);
+			finish_try(elector, false, now->steady_ns);
+		}
 		break;
 	case BT_ELECTOR_REQUEST_RELEASE_GET:
-		answer_release_get(elector, result, record, error, now);
+		if (result == BT_ELECTOR_NOT_FOUND) {
+			BT_LOG_INFO(0, "lease lock not found", BT_LOG_STR("lock", lock));
+		} else if (result == BT_ELECTOR_FAILED) {
+			BT_LOG_INFO(0, "error retrieving resource lock", BT_LOG_CSTR("err", error),
+				BT_LOG_STR("lock", lock));
+		} else if (is_own_lease(elector, &elector->observed) &&
+			is_own_lease(elector, record)) {
+			elector->proposal = (struct bt_lease_record){
+				.duration_seconds = 1,
+				.acquire_us = now->wall_us,
+				.renew_us = now->wall_us,
+				.transitions = record->transitions,
+			};
+			elector->wanted = BT_ELECTOR_REQUEST_RELEASE_UPDATE;
+			break;
+		}
+		elector->phase = BT_ELECTOR_PHASE_OVER;
 		break;
 	case BT_ELECTOR_REQUEST_RELEASE_UPDATE:
 		if (result != BT_ELECTOR_OK) {

@@ -50,20 +50,6 @@ static void stop_waiting(struct call *call)
 	}
 }
 
-static struct bt_page_request request_of(struct call *call)
-{
-	return (struct bt_page_request){
-		.method = bt_http_method(call->exchange),
-		.path = bt_strbuf_str(&call->path),
-		.query = bt_http_query(call->exchange),
-		.accept = bt_http_header(call->exchange, "Accept"),
-		.accept_encoding = bt_http_header(call->exchange, "Accept-Encoding"),
-		.user_agent = bt_http_header(call->exchange, "User-Agent"),
-		.body = bt_http_body(call->exchange),
-		.arena = &call->arena,
-	};
-}
-
 /** Return "/path?query" as the client sent it. */
 static struct bt_str target_of(struct call *call)
 {
@@ -98,7 +84,16 @@ static void answer(struct call *call, struct bt_reply *reply)
 static void on_checked(void *context, enum bt_verdict verdict, struct bt_str text)
 {
 	struct call *call = context;
-	struct bt_page_request request = request_of(call);
+	struct bt_page_request request = {
+		.method = bt_http_method(call->exchange),
+		.path = bt_strbuf_str(&call->path),
+		.query = bt_http_query(call->exchange),
+		.accept = bt_http_header(call->exchange, "Accept"),
+		.accept_encoding = bt_http_header(call->exchange, "Accept-Encoding"),
+		.user_agent = bt_http_header(call->exchange, "User-Agent"),
+		.body = bt_http_body(call->exchange),
+		.arena = &call->arena,
+	};
 	struct bt_reply reply = {.code = 0};
 	struct bt_strbuf message = {0};
 	switch (verdict) {

@@ -273,56 +273,20 @@ static void remove_oldest(struct bt_event_recorder *recorder)
 	recorder->free = index;
 }
 
-/** Returns the index of the record's series; NONE: there is none. */
-static uint32_t find_series(const struct bt_event_recorder *recorder,
-	const struct bt_event_record *record, uint64_t hash)
-{
-	BT_MAP_EACH (&recorder->by_key, hash, index) {
-		/* Everything but the note is the key of a series. */
-		const struct bt_event_record *known = recorder->places.items[index].record;
-		if (memcmp(known->lengths, record->lengths, KEY_LENGTHS_BYTES) == 0 &&
-			memcmp(known->bytes, record->bytes, key_length(record)) == 0) {
-			return index;
-		}
-	}
-	return NONE;
-}
-
-/** Adds the record as the newest series; if all places are in use, the oldest is removed. */
-static void add_series(
-	struct bt_event_recorder *recorder, struct bt_event_record *record, uint64_t hash)
-{
-	if (recorder->by_key.count >= BT_EVENT_SERIES_MAX) {
-		remove_oldest(recorder);
-	}
-	struct series series = {
-		.hash = hash,
-		.record = bt_event_record_share(record),
-		.last_ns = record->time_ns,
-		.count = 1,
-	};
-	uint32_t index = recorder->free;
-	if (index != NONE) {
-		recorder->free = series_at(recorder, index)->older;
-		*series_at(recorder, index) = series;
-	} else {
-		index = recorder->places.count;
-		bt_vec_push(&recorder->places, series);
-	}
-	BT_INDEX_LIST_APPEND(
-		recorder->oldest, recorder->newest, recorder->places.items, index, older, newer);
-	bt_map_insert(&recorder->by_key, hash, index);
-}
-
 void bt_event_recorder_accept(struct bt_event_recorder *recorder, struct bt_event_record *record)
 {
 	struct bt_event_delivery event = {.record = record};
 	if (!bt_str_equal_c(bt_event_record_part(record, BT_EVENT_REASON), HAPPENS_ONCE)) {
 		uint64_t hash = bt_hash_bytes(record->bytes, key_length(record),
 			bt_hash_bytes(record->lengths, KEY_LENGTHS_BYTES, 0));
-		uint32_t index = find_series(recorder, record, hash);
-		if (index != NONE) {
+		BT_MAP_EACH (&recorder->by_key, hash, index) {
 			struct series *series = series_at(recorder, index);
+			const struct bt_event_record *known = series->record;
+			/* Everything but the note is the key of a series. */
+			if (memcmp(known->lengths, record->lengths, KEY_LENGTHS_BYTES) != 0 ||
+				memcmp(known->bytes, record->bytes, key_length(record)) != 0) {
+				continue;
+			}
 			series->count++;
 			series->last_ns = record->time_ns;
 			BT_INDEX_LIST_REMOVE(recorder->oldest, recorder->newest,
@@ -334,7 +298,26 @@ void bt_event_recorder_accept(struct bt_event_recorder *recorder, struct bt_even
 			}
 			return;
 		}
-		add_series(recorder, record, hash);
+		if (recorder->by_key.count >= BT_EVENT_SERIES_MAX) {
+			remove_oldest(recorder);
+		}
+		struct series series = {
+			.hash = hash,
+			.record = bt_event_record_share(record),
+			.last_ns = record->time_ns,
+			.count = 1,
+		};
+		uint32_t index = recorder->free;
+		if (index != NONE) {
+			recorder->free = series_at(recorder, index)->older;
+			*series_at(recorder, index) = series;
+		} else {
+			index = recorder->places.count;
+			bt_vec_push(&recorder->places, series);
+		}
+		BT_INDEX_LIST_APPEND(recorder->oldest, recorder->newest, recorder->places.items,
+			index, older, newer);
+		bt_map_insert(&recorder->by_key, hash, index);
 	}
 	recorder->sink.send(recorder->sink.context, &event, false);
 }

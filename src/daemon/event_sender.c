@@ -437,25 +437,6 @@ static void done(
 	call_soon(sender);
 }
 
-/** Encode the JSON in sender->body for the client's content type. Returns the content type. */
-static struct bt_str encode_body(struct bt_event_sender *sender)
-{
-	struct bt_json_value *value;
-	struct bt_str content_type = BT_STR(BT_MEDIA_JSON);
-	if (!bt_rest_writes_protobuf(sender->options.client)) {
-		return content_type;
-	}
-	struct bt_strbuf text = sender->body;
-	sender->body = sender->spare;
-	bt_strbuf_reset(&sender->body);
-	bt_arena_reset(&sender->arena);
-	if (bt_json_parse(&sender->arena, bt_strbuf_str(&text), false, &value, NULL) == 0) {
-		content_type = bt_rest_encode_body(sender->options.client, value, &sender->body);
-	}
-	sender->spare = text;
-	return content_type;
-}
-
 static void send_first(struct bt_event_sender *sender)
 {
 	const struct waiting *waiting = sender->first;
@@ -498,7 +479,19 @@ static void send_first(struct bt_event_sender *sender)
 		bt_strbuf_finish(&combined);
 	}
 	if (!is_patch(waiting)) {
-		content_type = encode_body(sender);
+		content_type = BT_STR(BT_MEDIA_JSON);
+	}
+	if (!is_patch(waiting) && bt_rest_writes_protobuf(sender->options.client)) {
+		struct bt_json_value *value;
+		struct bt_strbuf text = sender->body;
+		sender->body = sender->spare;
+		sender->spare = text;
+		bt_strbuf_reset(&sender->body);
+		bt_arena_reset(&sender->arena);
+		if (bt_json_parse(&sender->arena, bt_strbuf_str(&text), false, &value, NULL) == 0) {
+			content_type =
+				bt_rest_encode_body(sender->options.client, value, &sender->body);
+		}
 	}
 	struct bt_rest_request request = {
 		.method = is_patch(waiting) ? "PATCH" : "POST",

@@ -537,58 +537,53 @@ static void write_gates(struct bt_strbuf *out)
 	}
 }
 
-static void write_section(enum bt_flag_section section, struct bt_strbuf *out)
-{
-	struct bt_strbuf head = {0};
-	struct bt_strbuf text = {0};
-	size_t widest = 0;
-	for (uint32_t i = 0; i < BT_DAEMON_FLAG__COUNT; i++) {
-		if (bt_flag_rows[i].section == section) {
-			bt_strbuf_reset(&head);
-			write_head(&bt_flag_rows[i], &head);
-			widest = BT_MAX(head.length, widest);
-		}
-	}
-	/*
-	 * A flag that is too long for the limited column gets a line of its own, so that the
-	 * descriptions of the other flags have room.
-	 */
-	size_t column = widest + 3 < BT_HELP_TEXT_COLUMN ? widest + 3 : BT_HELP_TEXT_COLUMN;
-	bt_strbuf_printf(out, "\n%s flags:\n\n", section_names[section]);
-	for (uint32_t i = 0; i < BT_DAEMON_FLAG__COUNT; i++) {
-		const struct bt_flag_row *row = &bt_flag_rows[i];
-		const char *initial = row->initial;
-		if (row->section != section) {
-			continue;
-		}
-		bt_strbuf_reset(&head);
-		write_head(row, &head);
-		bt_strbuf_reset(&text);
-		bt_strbuf_append_c(&text, row->help);
-		/* Defaults false, 0 and "" are not shown. */
-		if (initial[0] != '\0' && strcmp(initial, "false") != 0 &&
-			strcmp(initial, "0") != 0) {
-			bool is_list = row->kind == BT_FLAG_KIND_STRINGS;
-			const char *quote = row->kind == BT_FLAG_KIND_STRING ? "\"" : "";
-			bt_strbuf_printf(&text, " (default %s%s%s)", is_list ? "[" : quote, initial,
-				is_list ? "]" : quote);
-		}
-		bt_flags_help_row(bt_strbuf_c(&head), column, bt_strbuf_c(&text), out);
-		if (row->kind == BT_FLAG_KIND_GATES) {
-			write_gates(out);
-		}
-	}
-	bt_strbuf_finish(&text);
-	bt_strbuf_finish(&head);
-}
-
 void bt_flags_write_help(bool with_intro, struct bt_strbuf *out)
 {
 	if (with_intro) {
 		bt_strbuf_append_c(out, intro);
 	}
 	bt_strbuf_append_c(out, "Usage:\n  kube-scheduler [flags]\n");
-	for (int i = 0; i < BT_FLAG_SECTION__COUNT; i++) {
-		write_section((enum bt_flag_section)i, out);
+	struct bt_strbuf head = {0};
+	struct bt_strbuf text = {0};
+	for (int section = 0; section < BT_FLAG_SECTION__COUNT; section++) {
+		size_t widest = 0;
+		for (uint32_t i = 0; i < BT_DAEMON_FLAG__COUNT; i++) {
+			if ((int)bt_flag_rows[i].section == section) {
+				bt_strbuf_reset(&head);
+				write_head(&bt_flag_rows[i], &head);
+				widest = BT_MAX(head.length, widest);
+			}
+		}
+		/*
+		 * A flag that is too long for the limited column gets a line of its own, so that
+		 * the descriptions of the other flags have room.
+		 */
+		size_t column = widest + 3 < BT_HELP_TEXT_COLUMN ? widest + 3 : BT_HELP_TEXT_COLUMN;
+		bt_strbuf_printf(out, "\n%s flags:\n\n", section_names[section]);
+		for (uint32_t i = 0; i < BT_DAEMON_FLAG__COUNT; i++) {
+			const struct bt_flag_row *row = &bt_flag_rows[i];
+			const char *initial = row->initial;
+			if ((int)row->section != section) {
+				continue;
+			}
+			bt_strbuf_reset(&head);
+			write_head(row, &head);
+			bt_strbuf_reset(&text);
+			bt_strbuf_append_c(&text, row->help);
+			/* Defaults false, 0 and "" are not shown. */
+			if (initial[0] != '\0' && strcmp(initial, "false") != 0 &&
+				strcmp(initial, "0") != 0) {
+				bool is_list = row->kind == BT_FLAG_KIND_STRINGS;
+				const char *quote = row->kind == BT_FLAG_KIND_STRING ? "\"" : "";
+				bt_strbuf_printf(&text, " (default %s%s%s)", is_list ? "[" : quote,
+					initial, is_list ? "]" : quote);
+			}
+			bt_flags_help_row(bt_strbuf_c(&head), column, bt_strbuf_c(&text), out);
+			if (row->kind == BT_FLAG_KIND_GATES) {
+				write_gates(out);
+			}
+		}
 	}
+	bt_strbuf_finish(&text);
+	bt_strbuf_finish(&head);
 }

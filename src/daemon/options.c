@@ -343,26 +343,6 @@ static void join(const struct bt_daemon_flag_value *value, struct bt_strbuf *out
 	}
 }
 
-static int apply_gates(struct bt_daemon_options *options, const struct command_line *line,
-	bt_gate_warning_list *out_warnings, struct berth_error *err)
-{
-	struct bt_strbuf text = {0};
-	struct bt_strbuf second = {0};
-	join(&line->values[BT_DAEMON_FLAG_EMULATED_VERSION], &text);
-	join(&line->values[BT_DAEMON_FLAG_MIN_COMPATIBILITY_VERSION], &second);
-	int code = bt_versions_set(
-		&options->versions, bt_strbuf_str(&text), bt_strbuf_str(&second), err);
-	if (code == 0) {
-		join(&line->values[BT_DAEMON_FLAG_FEATURE_GATES], &text);
-		code = bt_gates_set_at(&options->versions.release,
-			is_given(line, BT_DAEMON_FLAG_STRICT_FEATURE_GATES), bt_strbuf_str(&text),
-			&options->gates, out_warnings, &options->arena, err);
-	}
-	bt_strbuf_finish(&second);
-	bt_strbuf_finish(&text);
-	return code;
-}
-
 static enum bt_options_next log_failure(struct berth_error *err)
 {
 	BT_LOG_ERROR_PLAIN(berth_error_message(err), "command failed");
@@ -378,11 +358,24 @@ static enum bt_options_next apply(
 	bt_gate_warning_list warnings = {0};
 	struct berth_error err = BERTH_ERROR_INIT;
 	bt_klog_start(&plain);
-	if (apply_gates(options, line, &warnings, &err) != 0) {
+	struct bt_strbuf text = {0};
+	struct bt_strbuf second = {0};
+	join(&line->values[BT_DAEMON_FLAG_EMULATED_VERSION], &text);
+	join(&line->values[BT_DAEMON_FLAG_MIN_COMPATIBILITY_VERSION], &second);
+	int code = bt_versions_set(
+		&options->versions, bt_strbuf_str(&text), bt_strbuf_str(&second), &err);
+	if (code == 0) {
+		join(&line->values[BT_DAEMON_FLAG_FEATURE_GATES], &text);
+		code = bt_gates_set_at(&options->versions.release,
+			is_given(line, BT_DAEMON_FLAG_STRICT_FEATURE_GATES), bt_strbuf_str(&text),
+			&options->gates, &warnings, &options->arena, &err);
+	}
+	bt_strbuf_finish(&second);
+	bt_strbuf_finish(&text);
+	if (code != 0) {
 		return log_failure(&err);
 	}
 	if (is_given(line, BT_DAEMON_FLAG_VERSION)) {
-		struct bt_strbuf text = {0};
 		if (bt_str_equal_c(version->text, "raw")) {
 			bt_build_write_raw(&options->versions, &text);
 		} else {
@@ -416,7 +409,7 @@ static enum bt_options_next apply(
 	bt_versions_validate(&options->versions, &errors);
 	bt_serving_validate(options, &errors);
 	bt_metrics_flags_take(options, line->values, &errors);
-	int code = bt_config_errors_finish(&errors, &err);
+	code = bt_config_errors_finish(&errors, &err);
 	if (code == 0) {
 		code = bt_serving_check(options, &err);
 	}

@@ -319,28 +319,6 @@ void bt_serving_validate(const struct bt_daemon_options *options, struct bt_conf
 	}
 }
 
-static int check_curves(const struct bt_serving_options *serving, struct berth_error *err)
-{
-	const int32_t *curves = serving->curve_preferences.items;
-	for (uint32_t i = 0; i < serving->curve_preferences.count; i++) {
-		if (curves[i] < 1 || curves[i] > UINT16_MAX) {
-			return bt_error_set(err, BERTH_ERR_INVALID,
-				"curve preference %d is out of range (must be 1-65535)", curves[i]);
-		}
-		/*
-		 * The entries before i passed the checks, so they are distinct numbers from 1 to
-		 * 65535. This limits the length of the loop below.
-		 */
-		for (uint32_t j = 0; j < i; j++) {
-			if (curves[j] == curves[i]) {
-				return bt_error_set(err, BERTH_ERR_INVALID,
-					"duplicate curve preference %d", curves[i]);
-			}
-		}
-	}
-	return 0;
-}
-
 int bt_serving_check(const struct bt_daemon_options *options, struct berth_error *err)
 {
 	const struct bt_serving_options *serving = &options->serving;
@@ -364,8 +342,22 @@ int bt_serving_check(const struct bt_daemon_options *options, struct berth_error
 		enum bt_tls_version version;
 		code = bt_tls_version_parse(serving->min_tls_version, &version, err);
 	}
-	if (code == 0) {
-		code = check_curves(serving, err);
+	const int32_t *curves = serving->curve_preferences.items;
+	for (uint32_t i = 0; i < serving->curve_preferences.count && code == 0; i++) {
+		if (curves[i] < 1 || curves[i] > UINT16_MAX) {
+			code = bt_error_set(err, BERTH_ERR_INVALID,
+				"curve preference %d is out of range (must be 1-65535)", curves[i]);
+		}
+		/*
+		 * The entries before i passed the checks, so they are distinct numbers from 1 to
+		 * 65535. This limits the length of the loop below.
+		 */
+		for (uint32_t j = 0; j < i && code == 0; j++) {
+			if (curves[j] == curves[i]) {
+				code = bt_error_set(err, BERTH_ERR_INVALID,
+					"duplicate curve preference %d", curves[i]);
+			}
+		}
 	}
 	return code == 0 ? bt_access_check_paths(&options->authorization.always_allow_paths, err)
 			 : code;

@@ -433,8 +433,12 @@ static void answer_registry(
 static bool answer_health(const struct bt_health *health, const struct bt_page_request *request,
 	struct bt_reply *reply)
 {
-	struct bt_str path = bt_str_sub(request->path, 1, request->path.length);
+	struct bt_str path = request->path;
 	struct bt_str name = bt_str_from(health->name);
+	if (!bt_str_has_prefix(path, BT_STR("/"))) {
+		return false;
+	}
+	path = bt_str_sub(path, 1, path.length);
 	if (!bt_str_has_prefix(path, name)) {
 		return false;
 	}
@@ -465,7 +469,7 @@ static bool answer_health(const struct bt_health *health, const struct bt_page_r
 	return true;
 }
 
-static bool answer_known(struct bt_pages *pages, const struct bt_page_request *request,
+void bt_pages_answer(struct bt_pages *pages, const struct bt_page_request *request,
 	int64_t wall_now_ns, struct bt_reply *reply)
 {
 	const struct bt_endpoints_options *options = pages->options;
@@ -475,7 +479,7 @@ static bool answer_known(struct bt_pages *pages, const struct bt_page_request *r
 		bt_strbuf_append_c(&reply->body, "{\"componentconfig\":");
 		options->write_config(options->context, &reply->body);
 		bt_strbuf_append_char(&reply->body, '}');
-		return true;
+		return;
 	}
 	if (bt_str_equal(request->path, BT_STR("/metrics"))) {
 		if (bt_str_equal(request->method, BT_STR("DELETE"))) {
@@ -485,40 +489,33 @@ static bool answer_known(struct bt_pages *pages, const struct bt_page_request *r
 		} else {
 			answer_registry(request, options->metrics, reply);
 		}
-		return true;
+		return;
 	}
 	if (bt_str_equal(request->path, BT_STR("/metrics/resources"))) {
 		if (options->write_pod_resources != NULL) {
 			options->write_pod_resources(options->context, &reply->body);
 		}
 		finish_metrics(request, false, reply);
-		return true;
+		return;
 	}
 	if (bt_str_equal(request->path, BT_STR("/metrics/slis"))) {
 		answer_registry(request, pages->slis, reply);
-		return true;
+		return;
 	}
 	if (bt_str_equal(request->path, BT_STR("/flagz")) &&
 		bt_gate_enabled(gates, BT_GATE_COMPONENT_FLAGZ)) {
 		bt_flagz_answer(&pages->facts, request, reply);
-		return true;
+		return;
 	}
 	if (bt_str_equal(request->path, BT_STR("/statusz")) &&
 		bt_gate_enabled(gates, BT_GATE_COMPONENT_STATUSZ)) {
 		bt_statusz_answer(&pages->facts, request, wall_now_ns, reply);
-		return true;
+		return;
 	}
-	return answer_health(&pages->healthz, request, reply) ||
-		answer_health(&pages->livez, request, reply) ||
-		answer_health(&pages->readyz, request, reply) ||
-		(options->enable_profiling && debug_answer(request, reply));
-}
-
-void bt_pages_answer(struct bt_pages *pages, const struct bt_page_request *request,
-	int64_t wall_now_ns, struct bt_reply *reply)
-{
-	if (!bt_str_has_prefix(request->path, BT_STR("/")) ||
-		!answer_known(pages, request, wall_now_ns, reply)) {
+	if (!answer_health(&pages->healthz, request, reply) &&
+		!answer_health(&pages->livez, request, reply) &&
+		!answer_health(&pages->readyz, request, reply) &&
+		!(options->enable_profiling && debug_answer(request, reply))) {
 		bt_reply_error(reply, 404, "404 page not found");
 	}
 }

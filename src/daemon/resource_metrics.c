@@ -54,19 +54,6 @@ static void set_process(struct bt_metrics *metrics, enum process_family family, 
 	bt_metric_set(bt_metric_only(register_process(metrics, family)), value);
 }
 
-/** Read the beginning of a file, zero-terminated; "" if it cannot be read. */
-static void read_file(const char *path, char *text, size_t size)
-{
-	FILE *file = fopen(path, "re");
-	size_t length = 0;
-
-	if (file != NULL) {
-		length = fread(text, 1, size - 1, file);
-		(void)fclose(file); /* open for reading only */
-	}
-	text[length] = '\0';
-}
-
 static double limit_value(rlim_t limit)
 {
 	return limit == RLIM_INFINITY ? (double)UINT64_MAX : (double)limit;
@@ -100,7 +87,14 @@ static void collect_process(void *context)
 	 */
 	char text[4096];
 	uint64_t fields[25] = {0};
-	read_file("/proc/self/stat", text, sizeof(text));
+	FILE *file = fopen("/proc/self/stat", "re");
+	size_t length = 0;
+
+	if (file != NULL) {
+		length = fread(text, 1, sizeof(text) - 1, file);
+		(void)fclose(file); /* open for reading only */
+	}
+	text[length] = '\0';
 	const char *at = strrchr(text, ')');
 	if (at == NULL) {
 		return;

@@ -243,28 +243,6 @@ static int64_t run_due_reviews(void *context, int64_t now_ns)
 	return due_ns;
 }
 
-static void start_review(struct bt_reviewer *reviewer, const unsigned char *digest,
-	const struct bt_json_value *spec, struct bt_arena *arena, struct bt_review_waiter *waiter)
-{
-	struct bt_review *review = BT_NEW(struct bt_review);
-	review->reviewer = reviewer;
-	review->index = reviewer->reviews.count;
-	memcpy(review->digest, digest, DIGEST_BYTES);
-	bt_arena_init(&review->arena, 512);
-	bt_vec_push(&reviewer->reviews, review);
-	const struct bt_json_value *document =
-		bt_json_put(arena, NULL, "{kind: %c, apiVersion: %c, metadata: {}, spec: %t}",
-			reviewer->options.kind, reviewer->options.api_version, spec);
-	review->content_type =
-		bt_rest_encode_body(reviewer->options.client, document, &review->body);
-	review->delay_ns = FIRST_DELAY_NS;
-	review->deadline_ns = bt_loop_now_ns(reviewer->options.loop) + TIMEOUT_NS;
-	reviewer->under_way++;
-	wait_for(review, waiter);
-	bt_loop_call_at(reviewer->options.loop, review->deadline_ns);
-	start(review);
-}
-
 void bt_review_request(struct bt_reviewer *reviewer, const struct bt_json_value *spec,
 	struct bt_arena *arena, struct bt_review_waiter *waiter)
 {
@@ -300,7 +278,23 @@ void bt_review_request(struct bt_reviewer *reviewer, const struct bt_json_value 
 	if (reviewer->reviews.count >= BT_REVIEW_ANSWERS_MAX) {
 		make_room(reviewer, now_ns);
 	}
-	start_review(reviewer, digest, spec, arena, waiter);
+	review = BT_NEW(struct bt_review);
+	review->reviewer = reviewer;
+	review->index = reviewer->reviews.count;
+	memcpy(review->digest, digest, DIGEST_BYTES);
+	bt_arena_init(&review->arena, 512);
+	bt_vec_push(&reviewer->reviews, review);
+	const struct bt_json_value *document =
+		bt_json_put(arena, NULL, "{kind: %c, apiVersion: %c, metadata: {}, spec: %t}",
+			reviewer->options.kind, reviewer->options.api_version, spec);
+	review->content_type =
+		bt_rest_encode_body(reviewer->options.client, document, &review->body);
+	review->delay_ns = FIRST_DELAY_NS;
+	review->deadline_ns = bt_loop_now_ns(reviewer->options.loop) + TIMEOUT_NS;
+	reviewer->under_way++;
+	wait_for(review, waiter);
+	bt_loop_call_at(reviewer->options.loop, review->deadline_ns);
+	start(review);
 }
 
 uint32_t bt_reviewer_count(const struct bt_reviewer *reviewer)

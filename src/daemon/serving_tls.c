@@ -118,16 +118,6 @@ static int write_file(
 	return number == 0 ? 0 : bt_client_file_fail("open", path, number, err);
 }
 
-/** Create the folder and its parents. */
-static int make_folder(const char *path, struct berth_error *err)
-{
-	char *copy = bt_strndup(path, strlen(path));
-	int number = bt_make_folders(copy, 0755);
-	int result = number == 0 ? 0 : bt_client_file_fail("mkdir", copy, number, err);
-	bt_free(copy);
-	return result;
-}
-
 static int make_pair(const struct bt_serving_options *options, int64_t now_seconds,
 	struct bt_certificate_pair *out_pem, struct berth_error *err)
 {
@@ -156,7 +146,10 @@ static int pair_of_folder(struct bt_serving_tls *serving, struct pair *pair, int
 			"pair",
 			has_key ? pair->certificate_file : pair->key_file);
 	} else if (!has_certificate) {
-		result = make_folder(folder, err);
+		char *copy = bt_strndup(folder, strlen(folder));
+		int number = bt_make_folders(copy, 0755);
+		result = number == 0 ? 0 : bt_client_file_fail("mkdir", copy, number, err);
+		bt_free(copy);
 		result = result != 0 ? result : make_pair(options, now_seconds, &pem, err);
 		result = result != 0 ? result
 				     : write_file(pair->certificate_file, 0644,

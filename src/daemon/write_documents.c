@@ -98,32 +98,10 @@ static void write_changed_number(
 	}
 }
 
-/** Write the members that differ, and the type, ordered by name. before NULL: a new condition. */
-static void write_condition(struct bt_json_writer *writer, const struct bt_pod_condition *before,
-	const struct bt_pod_condition *after)
-{
-	static const struct bt_pod_condition nothing = {0};
-	const struct bt_pod_condition *old = before != NULL ? before : &nothing;
-	bt_json_begin_object(writer);
-	if (before == NULL ||
-		bt_time_compare(&before->last_probe_time, &after->last_probe_time) != 0) {
-		write_time(writer, "lastProbeTime", &after->last_probe_time);
-	}
-	if (before == NULL ||
-		bt_time_compare(&before->last_transition_time, &after->last_transition_time) != 0) {
-		write_time(writer, "lastTransitionTime", &after->last_transition_time);
-	}
-	write_change(writer, "message", old->message, after->message);
-	write_changed_number(
-		writer, "observedGeneration", old->observed_generation, after->observed_generation);
-	write_change(writer, "reason", old->reason, after->reason);
-	write_change(writer, "status", old->status, after->status);
-	bt_json_write(writer, "type: %s}", after->type);
-}
-
 bool bt_document_pod_status(const struct bt_pod *pod, const struct bt_pod_condition *condition,
 	const struct bt_post_filter_result *nomination, int64_t now_ns, struct bt_strbuf *out)
 {
+	static const struct bt_pod_condition nothing = {0};
 	struct bt_time now = {now_ns / BT_NS_PER_SECOND, 0, true};
 	struct bt_arena arena = {0};
 	bt_pod_condition_list after = {0};
@@ -148,8 +126,28 @@ bool bt_document_pod_status(const struct bt_pod *pod, const struct bt_pod_condit
 				bt_json_end_array(&writer);
 			}
 			bt_json_begin_member_array(&writer, "conditions");
-			write_condition(&writer, bt_pod_find_condition(pod, changed),
-				BT_STR_FIND(&after, type, changed));
+			/* The members that differ, and the type, ordered by name. */
+			const struct bt_pod_condition *before = bt_pod_find_condition(pod, changed);
+			const struct bt_pod_condition *old = before != NULL ? before : &nothing;
+			const struct bt_pod_condition *now_set = BT_STR_FIND(&after, type, changed);
+			bt_json_begin_object(&writer);
+			if (before == NULL ||
+				bt_time_compare(
+					&before->last_probe_time, &now_set->last_probe_time) != 0) {
+				write_time(&writer, "lastProbeTime", &now_set->last_probe_time);
+			}
+			if (before == NULL ||
+				bt_time_compare(&before->last_transition_time,
+					&now_set->last_transition_time) != 0) {
+				write_time(&writer, "lastTransitionTime",
+					&now_set->last_transition_time);
+			}
+			write_change(&writer, "message", old->message, now_set->message);
+			write_changed_number(&writer, "observedGeneration",
+				old->observed_generation, now_set->observed_generation);
+			write_change(&writer, "reason", old->reason, now_set->reason);
+			write_change(&writer, "status", old->status, now_set->status);
+			bt_json_write(&writer, "type: %s}", now_set->type);
 			bt_json_end_array(&writer);
 		}
 		if (has_nomination) {
