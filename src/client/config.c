@@ -92,34 +92,6 @@ static void check_file(
 	}
 }
 
-static void check_certificate(
-	struct problems *problems, const struct bt_kubeconfig_user *user, struct bt_str name)
-{
-	if (user->certificate_file.length == 0 && user->certificate_data.data == NULL) {
-		return;
-	}
-	if (user->certificate_file.length != 0 && user->certificate_data.data != NULL) {
-		add_problem(problems,
-			"client-cert-data and client-cert are both specified for %.*s. "
-			"client-cert-data will override.",
-			BT_STR_ARG(name));
-	}
-	if (user->key_file.length != 0 && user->key_data.data != NULL) {
-		add_problem(problems,
-			"client-key-data and client-key are both specified for %.*s; "
-			"client-key-data will override",
-			BT_STR_ARG(name));
-	}
-	if (user->key_file.length == 0 && user->key_data.data == NULL) {
-		add_problem(problems,
-			"client-key-data or client-key must be specified for %.*s to use the "
-			"clientCert authentication method.",
-			BT_STR_ARG(name));
-	}
-	check_file(problems, "client-cert", user->certificate_file, name);
-	check_file(problems, "client-key", user->key_file, name);
-}
-
 static void check_exec(
 	struct problems *problems, const struct bt_kubeconfig_user *user, struct bt_str name)
 {
@@ -215,7 +187,28 @@ static int check_selection(const struct bt_kubeconfig *file,
 			BT_STR_ARG(file->current_context));
 	}
 	struct bt_str name = context->user;
-	check_certificate(&problems, user, name);
+	if (user->certificate_file.length != 0 || user->certificate_data.data != NULL) {
+		if (user->certificate_file.length != 0 && user->certificate_data.data != NULL) {
+			add_problem(&problems,
+				"client-cert-data and client-cert are both specified for %.*s. "
+				"client-cert-data will override.",
+				BT_STR_ARG(name));
+		}
+		if (user->key_file.length != 0 && user->key_data.data != NULL) {
+			add_problem(&problems,
+				"client-key-data and client-key are both specified for %.*s; "
+				"client-key-data will override",
+				BT_STR_ARG(name));
+		}
+		if (user->key_file.length == 0 && user->key_data.data == NULL) {
+			add_problem(&problems,
+				"client-key-data or client-key must be specified for %.*s to use "
+				"the clientCert authentication method.",
+				BT_STR_ARG(name));
+		}
+		check_file(&problems, "client-cert", user->certificate_file, name);
+		check_file(&problems, "client-key", user->key_file, name);
+	}
 	check_exec(&problems, user, name);
 	if (user->token.length != 0 && (user->username.length != 0 || user->password.length != 0)) {
 		add_problem(&problems,

@@ -18,24 +18,6 @@
  */
 #define SCHEME_NAME "k8s.io/client-go/tools/clientcmd/api/latest/latest.go:50"
 
-static int check_kind(const struct bt_kubeconfig *file, struct berth_error *err)
-{
-	struct bt_strbuf text = {0};
-
-	if ((file->kind.length == 0 || bt_str_equal_c(file->kind, "Config")) &&
-		(file->api_version.length == 0 || bt_str_equal_c(file->api_version, "v1"))) {
-		return 0;
-	}
-	bt_strbuf_append_c(&text, "no kind ");
-	bt_strbuf_append_quoted(&text, file->kind.length != 0 ? file->kind : BT_STR("Config"));
-	bt_strbuf_append_c(&text, " is registered for version ");
-	bt_strbuf_append_quoted(
-		&text, file->api_version.length != 0 ? file->api_version : BT_STR("v1"));
-	bt_strbuf_append_c(&text, " in scheme ");
-	bt_strbuf_append_quoted(&text, BT_STR(SCHEME_NAME));
-	return bt_error_take(err, BERTH_ERR_INVALID, &text);
-}
-
 /*
  * Refuses duplicate names. type: Go's type name of an item's content. Each item's first field is
  * its name.
@@ -209,8 +191,17 @@ int bt_kubeconfig_read(struct bt_str text, const char *path, struct bt_arena *ar
 		code = bt_message_decode_json(&bt_kubeconfig_message, &reader, arena, &file, err);
 	}
 	bt_strbuf_finish_wiped(&json);
-	if (code == 0) {
-		code = check_kind(&file, err);
+	struct bt_str kind = file.kind.length != 0 ? file.kind : BT_STR("Config");
+	struct bt_str version = file.api_version.length != 0 ? file.api_version : BT_STR("v1");
+	if (code == 0 && !(bt_str_equal_c(kind, "Config") && bt_str_equal_c(version, "v1"))) {
+		struct bt_strbuf message = {0};
+		bt_strbuf_append_c(&message, "no kind ");
+		bt_strbuf_append_quoted(&message, kind);
+		bt_strbuf_append_c(&message, " is registered for version ");
+		bt_strbuf_append_quoted(&message, version);
+		bt_strbuf_append_c(&message, " in scheme ");
+		bt_strbuf_append_quoted(&message, BT_STR(SCHEME_NAME));
+		code = bt_error_take(err, BERTH_ERR_INVALID, &message);
 	}
 	if (code == 0) {
 		code = CHECK_NAMES("Cluster", file.clusters, arena, err);

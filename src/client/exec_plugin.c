@@ -218,25 +218,6 @@ static void push_variable(struct texts *out, struct bt_str name, struct bt_str v
 		out, bt_arena_printf(out->arena, "%.*s=%.*s", BT_STR_ARG(name), BT_STR_ARG(value)));
 }
 
-static void make_environment(
-	const struct bt_kubeconfig_exec *exec, struct bt_str info, struct texts *out)
-{
-	for (char **at = environ; at != NULL && *at != NULL; at++) {
-		struct bt_str rest = bt_str_from(*at);
-		struct bt_str name = bt_str_cut(&rest, '=');
-		if (!is_replaced(exec, 0, name)) {
-			push_text(out, bt_str_from(*at));
-		}
-	}
-	for (uint32_t i = 0; i < exec->env.count; i++) {
-		if (!is_replaced(exec, i + 1, exec->env.items[i].name)) {
-			push_variable(out, exec->env.items[i].name, exec->env.items[i].value);
-		}
-	}
-	push_variable(out, BT_STR(INFO_VARIABLE), info);
-	bt_vec_push(&out->list, NULL);
-}
-
 /* Finds the command's path. Returns false if the command is not in PATH. */
 static bool find_program(struct bt_str command, struct bt_strbuf *out)
 {
@@ -309,33 +290,6 @@ static void take_output(void *context)
 	bt_loop_call_at(run->loop, 0);
 }
 
-/*
- * Prepares the child: signals are unblocked and have their default actions, standard output is
- * `output`, standard input is empty unless interactive is true, and all descriptors above standard
- * error are closed.
- */
-static int prepare(posix_spawn_file_actions_t *actions, posix_spawnattr_t *attributes,
-	bool interactive, int output)
-{
-	sigset_t none;
-	sigset_t all;
-	int code = 0;
-
-	(void)sigemptyset(&none); /* cannot fail */
-	(void)sigfillset(&all);   /* cannot fail */
-	code |= posix_spawnattr_setsigmask(attributes, &none);
-	code |= posix_spawnattr_setsigdefault(attributes, &all);
-	code |= posix_spawnattr_setflags(
-		attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-	if (!interactive) {
-		code |= posix_spawn_file_actions_addopen(
-			actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-	}
-	code |= posix_spawn_file_actions_adddup2(actions, output, STDOUT_FILENO);
-	code |= posix_spawn_file_actions_addclosefrom_np(actions, STDERR_FILENO + 1);
-	return code;
-}
-
 static int spawn(
 	struct bt_exec_run *run, const char *path, bool interactive, struct bt_str info, int output)
 {
@@ -357,8 +311,41 @@ static int spawn(
 			push_text(&arguments, exec->args.items[i]);
 		}
 		bt_vec_push(&arguments.list, NULL);
-		make_environment(run->exec, info, &environment);
-		code = prepare(&actions, &attributes, interactive, output);
+		for (char **at = environ; at != NULL && *at != NULL; at++) {
+			struct bt_str rest = bt_str_from(*at);
+			struct bt_str name = bt_str_cut(&rest, '=');
+			if (!is_replaced(exec, 0, name)) {
+				push_text(&environment, bt_str_from(*at));
+			}
+		}
+		for (uint32_t i = 0; i < exec->env.count; i++) {
+			if (!is_replaced(exec, i + 1, exec->env.items[i].name)) {
+				push_variable(&environment, exec->env.items[i].name,
+					exec->env.items[i].value);
+			}
+		}
+		push_variable(&environment, BT_STR(INFO_VARIABLE), info);
+		bt_vec_push(&environment.list, NULL);
+		/*
+		 * Prepare the child: signals are unblocked and have their default actions,
+		 * standard output is `output`, standard input is empty unless interactive is true,
+		 * and all descriptors above standard error are closed.
+		 */
+		sigset_t none;
+		sigset_t all;
+
+		(void)sigemptyset(&none); /* cannot fail */
+		(void)sigfillset(&all);   /* cannot fail */
+		code |= posix_spawnattr_setsigmask(&attributes, &none);
+		code |= posix_spawnattr_setsigdefault(&attributes, &all);
+		code |= posix_spawnattr_setflags(
+			&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+		if (!interactive) {
+			code |= posix_spawn_file_actions_addopen(
+				&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+		}
+		code |= posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO);
+		code |= posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
 		if (code == 0) {
 			code = posix_spawn(&run->pid, path, &actions, &attributes,
 				arguments.list.items, environment.list.items);

@@ -274,24 +274,6 @@ static int64_t watch_silence(struct bt_reflector *reflector, int64_t now_ns)
 }
 
 /**
- * Returns the time at which a silent server counts as hung, and the request is replaced; INT64_MAX:
- * never.
- */
-static int64_t patience_ends_ns(const struct bt_reflector *reflector)
-{
-	int64_t end_ns = reflector->opened_ns + OVERDUE_NS +
-		(int64_t)reflector->state.watch_seconds * BT_NS_PER_SECOND;
-
-	if (!reflector->is_open || bt_reflector_is_listing(reflector)) {
-		return INT64_MAX;
-	}
-	if (reflector->has_bookmarks && reflector->last_event_ns + WITHOUT_BOOKMARK_NS < end_ns) {
-		end_ns = reflector->last_event_ns + WITHOUT_BOOKMARK_NS;
-	}
-	return end_ns;
-}
-
-/**
  * Replaces a silent watch. A server that was restored from a backup sends nothing until it reaches
  * the watch's resource version, and its changes until then are lost (spec 13 section 11). If
  * earlier watches had bookmarks and this one had no event, the reflector lists next: in its answer
@@ -321,9 +303,19 @@ static int64_t run_reflector(void *context, int64_t now_ns)
 	struct bt_reflector *reflector = context;
 
 	if (reflector->call != NULL) {
-		/* a request is running: return when to check it again */
-		int64_t end_ns = patience_ends_ns(reflector);
+		/*
+		 * A request is running: return when to check it again. end_ns: when a silent server
+		 * counts as hung, and the request is replaced.
+		 */
+		int64_t end_ns = reflector->opened_ns + OVERDUE_NS +
+			(int64_t)reflector->state.watch_seconds * BT_NS_PER_SECOND;
 
+		if (!reflector->is_open || bt_reflector_is_listing(reflector)) {
+			end_ns = INT64_MAX;
+		} else if (reflector->has_bookmarks &&
+			reflector->last_event_ns + WITHOUT_BOOKMARK_NS < end_ns) {
+			end_ns = reflector->last_event_ns + WITHOUT_BOOKMARK_NS;
+		}
 		if (now_ns >= end_ns) {
 			end_silence(reflector);
 			return reflector->due_ns;

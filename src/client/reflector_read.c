@@ -234,14 +234,6 @@ static void collect(struct bt_reflector *reflector, struct bt_object *object)
 	bt_object_release(reflector_store_set(incoming, object));
 }
 
-static bool is_too_large_version(const struct bt_api_status *status)
-{
-	return (status->details != NULL &&
-		       BT_STR_FIND(&status->details->causes, reason,
-			       BT_STR("ResourceVersionTooLarge")) != NULL) ||
-		bt_str_find(status->message, BT_STR("Too large resource version")) >= 0;
-}
-
 static enum bt_reflector_end end_of_status(
 	const struct bt_reflector *reflector, const struct bt_api_status *status)
 {
@@ -256,37 +248,15 @@ static enum bt_reflector_end end_of_status(
 	if (bt_str_equal(status->reason, BT_STR("TooManyRequests")) || status->code == 429) {
 		return BT_REFLECTOR_END_REFUSED;
 	}
-	if (is_too_large_version(status)) {
+	if ((status->details != NULL &&
+		    BT_STR_FIND(&status->details->causes, reason,
+			    BT_STR("ResourceVersionTooLarge")) != NULL) ||
+		bt_str_find(status->message, BT_STR("Too large resource version")) >= 0) {
 		return BT_REFLECTOR_END_FUTURE;
 	}
 	return is_internal || reflector->state.phase == BT_REFLECTOR_STREAM
 		? BT_REFLECTOR_END_FAILED
 		: BT_REFLECTOR_END_BROKEN;
-}
-
-static int take_bookmark(
-	struct bt_reflector *reflector, const struct bt_watch_event *event, struct berth_error *err)
-{
-	struct bt_partial_object_metadata bookmark = {0};
-	const struct bt_object_meta *meta = &bookmark.metadata;
-	int code = bt_watch_object_read(&bt_partial_object_metadata_message, event->object,
-		reflector->is_protobuf, &reflector->arena, &bookmark, err);
-
-	if (code != 0) {
-		return bt_error_wrap(err, code, "bookmark");
-	}
-	const struct bt_str *end =
-		bt_str_map_find(&meta->annotations, BT_STR("k8s.io/initial-events-end"));
-	if (reflector->state.phase == BT_REFLECTOR_STREAM && end != NULL &&
-		bt_str_equal(*end, BT_STR("true"))) {
-		bt_reflector_state_streamed(&reflector->state, meta->resource_version);
-		bt_reflector_complete_copy(reflector);
-	} else {
-		reflector->has_bookmarks = true;
-		bt_reflector_state_observed(&reflector->state, false, meta->resource_version);
-		record_version(reflector);
-	}
-	return 0;
 }
 
 /** Processes an ADDED, MODIFIED or DELETED event. Takes ownership of object. */
@@ -342,7 +312,27 @@ static int take_event(struct bt_reflector *reflector, struct bt_str bytes, struc
 		bt_reflector_resume(reflector, false);
 	}
 	if (event.type == BT_WATCH_BOOKMARK) {
-		return take_bookmark(reflector, &event, err);
+		struct bt_partial_object_metadata bookmark = {0};
+		const struct bt_object_meta *meta = &bookmark.metadata;
+		code = bt_watch_object_read(&bt_partial_object_metadata_message, event.object,
+			reflector->is_protobuf, &reflector->arena, &bookmark, err);
+
+		if (code != 0) {
+			return bt_error_wrap(err, code, "bookmark");
+		}
+		const struct bt_str *end =
+			bt_str_map_find(&meta->annotations, BT_STR("k8s.io/initial-events-end"));
+		if (reflector->state.phase == BT_REFLECTOR_STREAM && end != NULL &&
+			bt_str_equal(*end, BT_STR("true"))) {
+			bt_reflector_state_streamed(&reflector->state, meta->resource_version);
+			bt_reflector_complete_copy(reflector);
+		} else {
+			reflector->has_bookmarks = true;
+			bt_reflector_state_observed(
+				&reflector->state, false, meta->resource_version);
+			record_version(reflector);
+		}
+		return 0;
 	}
 	/* Compares the kind with the type's name without its package: "Pod" in "*v1.Pod". */
 	const char *dot = strrchr(reflector->options.type_name, '.');

@@ -202,9 +202,19 @@ static enum bt_reflector_report list_ended(
 	return BT_REFLECTOR_REPORT_ERROR;
 }
 
-static enum bt_reflector_report watch_ended(
+enum bt_reflector_report bt_reflector_state_ended(
 	struct bt_reflector_state *state, const struct bt_reflector_ending *ending, bool *out_waits)
 {
+	*out_waits = false;
+	switch (state->phase) {
+	case BT_REFLECTOR_STREAM:
+		return stream_ended(state, ending, out_waits);
+	case BT_REFLECTOR_LIST:
+	case BT_REFLECTOR_LIST_FULL:
+		return list_ended(state, ending, out_waits);
+	case BT_REFLECTOR_WATCH:
+		break;
+	}
 	enum bt_reflector_report report = BT_REFLECTOR_REPORT_ERROR;
 
 	switch (ending->end) {
@@ -230,20 +240,4 @@ static enum bt_reflector_report watch_ended(
 	*out_waits = true;
 	begin_turn(state);
 	return report;
-}
-
-enum bt_reflector_report bt_reflector_state_ended(
-	struct bt_reflector_state *state, const struct bt_reflector_ending *ending, bool *out_waits)
-{
-	*out_waits = false;
-	switch (state->phase) {
-	case BT_REFLECTOR_STREAM:
-		return stream_ended(state, ending, out_waits);
-	case BT_REFLECTOR_LIST:
-	case BT_REFLECTOR_LIST_FULL:
-		return list_ended(state, ending, out_waits);
-	case BT_REFLECTOR_WATCH:
-		break;
-	}
-	return watch_ended(state, ending, out_waits);
 }

@@ -51,43 +51,6 @@ static struct bt_metric *register_counter(
 	return bt_metrics_register(metrics, &description);
 }
 
-static void rest_metrics_init(
-	struct bt_rest_metrics *rest, struct bt_metrics *metrics, struct bt_str base_url)
-{
-	int64_t mark = bt_str_find(base_url, BT_STR("://"));
-	struct bt_str host = bt_str_sub(base_url, mark >= 0 ? (uint32_t)mark + 3 : 0, UINT32_MAX);
-
-	host = bt_str_cut(&host, '/');
-	*rest = (struct bt_rest_metrics){0};
-	if (metrics == NULL) {
-		return;
-	}
-	rest->duration = register_histogram(metrics, "rest_client_request_duration_seconds",
-		"Request latency in seconds. Broken down by verb, and host.", &second_buckets);
-	rest->limiter = register_histogram(metrics, "rest_client_rate_limiter_duration_seconds",
-		"Client side rate limiter latency in seconds. Broken down by verb, and host.",
-		&second_buckets);
-	rest->request_size = register_histogram(metrics, "rest_client_request_size_bytes",
-		"Request size in bytes. Broken down by verb and host.", &byte_buckets);
-	rest->response_size = register_histogram(metrics, "rest_client_response_size_bytes",
-		"Response size in bytes. Broken down by verb and host.", &byte_buckets);
-	rest->requests = register_counter(metrics, "rest_client_requests_total",
-		"Number of HTTP requests, partitioned by status code, method, and host.", "method");
-	rest->retries = register_counter(metrics, "rest_client_request_retries_total",
-		"Number of request retries, partitioned by status code, verb, and host.", "verb");
-	rest->host = bt_strndup(host.data, host.length);
-	rest->verbs = BT_NEW_ARRAY(struct bt_rest_verb_cells, VERB_COUNT);
-	for (uint32_t i = 0; i < VERB_COUNT; i++) {
-		const struct bt_str labels[] = {bt_str_from(verbs[i]), host};
-		rest->verbs[i] = (struct bt_rest_verb_cells){
-			.duration = bt_metric_cell(rest->duration, labels),
-			.limiter = bt_metric_cell(rest->limiter, labels),
-			.request_size = bt_metric_cell(rest->request_size, labels),
-			.response_size = bt_metric_cell(rest->response_size, labels),
-		};
-	}
-}
-
 static void count(
 	const struct bt_rest_metrics *rest, struct bt_metric *family, uint8_t verb, uint16_t code)
 {
@@ -230,7 +193,7 @@ static int64_t send_due_calls(void *context, int64_t now_ns)
 /* Bytes for the texts of a usual request, without its body. */
 #define TEXT_BYTES 256
 
-static struct bt_rest_call *new_call(
+struct bt_rest_call *bt_rest_start(
 	struct bt_rest_client *client, const struct bt_rest_request *request)
 {
 	struct bt_rest_call *call = BT_NEW(struct bt_rest_call);
@@ -256,13 +219,6 @@ static struct bt_rest_call *new_call(
 	call->content_type = bt_arena_str(arena, request->content_type);
 	call->accept = bt_arena_str(arena, request->accept);
 	call->body = bt_arena_str(arena, request->body);
-	return call;
-}
-
-struct bt_rest_call *bt_rest_start(
-	struct bt_rest_client *client, const struct bt_rest_request *request)
-{
-	struct bt_rest_call *call = new_call(client, request);
 	int64_t at_ns;
 
 	bt_vec_store(&client->slots, &client->free_slots, call, call->slot);
@@ -343,8 +299,44 @@ int bt_rest_client_create(const struct bt_rest_options *options, struct bt_rest_
 	bt_limiter_init(&client->limiter, (double)options->qps, options->burst,
 		bt_loop_now_ns(options->loop));
 	bt_heap_init(&client->delayed, NULL, NULL);
-	rest_metrics_init(&client->metrics, options->metrics,
-		bt_transport_config(options->transport)->base_url);
+	struct bt_str base_url = bt_transport_config(options->transport)->base_url;
+	int64_t mark = bt_str_find(base_url, BT_STR("://"));
+	struct bt_str host = bt_str_sub(base_url, mark >= 0 ? (uint32_t)mark + 3 : 0, UINT32_MAX);
+
+	host = bt_str_cut(&host, '/');
+	struct bt_metrics *metrics = options->metrics;
+	struct bt_rest_metrics *rest = &client->metrics;
+	if (metrics != NULL) {
+		rest->duration = register_histogram(metrics, "rest_client_request_duration_seconds",
+			"Request latency in seconds. Broken down by verb, and host.",
+			&second_buckets);
+		rest->limiter =
+			register_histogram(metrics, "rest_client_rate_limiter_duration_seconds",
+				"Client side rate limiter latency in seconds. Broken down by verb, "
+		                "and host.",
+				&second_buckets);
+		rest->request_size = register_histogram(metrics, "rest_client_request_size_bytes",
+			"Request size in bytes. Broken down by verb and host.", &byte_buckets);
+		rest->response_size = register_histogram(metrics, "rest_client_response_size_bytes",
+			"Response size in bytes. Broken down by verb and host.", &byte_buckets);
+		rest->requests = register_counter(metrics, "rest_client_requests_total",
+			"Number of HTTP requests, partitioned by status code, method, and host.",
+			"method");
+		rest->retries = register_counter(metrics, "rest_client_request_retries_total",
+			"Number of request retries, partitioned by status code, verb, and host.",
+			"verb");
+		rest->host = bt_strndup(host.data, host.length);
+		rest->verbs = BT_NEW_ARRAY(struct bt_rest_verb_cells, VERB_COUNT);
+		for (uint32_t i = 0; i < VERB_COUNT; i++) {
+			const struct bt_str labels[] = {bt_str_from(verbs[i]), host};
+			rest->verbs[i] = (struct bt_rest_verb_cells){
+				.duration = bt_metric_cell(rest->duration, labels),
+				.limiter = bt_metric_cell(rest->limiter, labels),
+				.request_size = bt_metric_cell(rest->request_size, labels),
+				.response_size = bt_metric_cell(rest->response_size, labels),
+			};
+		}
+	}
 	bt_loop_add_worker(client->loop, send_due_calls, client);
 	*out_client = client;
 	return 0;

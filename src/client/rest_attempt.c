@@ -514,29 +514,6 @@ static bool resend_failed(struct bt_rest_call *call, const struct bt_http_outcom
 	return true;
 }
 
-static void finish_failed(struct bt_rest_call *call, const struct bt_http_outcome *outcome)
-{
-	struct bt_strbuf text = {0};
-	struct bt_rest_answer answer = {
-		.class_ = BT_REST_TRANSPORT,
-		.failure = outcome->failure,
-		.sent = outcome->sent,
-		.code = outcome->answered ? outcome->code : 0,
-		.content_type = BT_STR(""),
-		.body = BT_STR(""),
-		.reason = BT_STR(""),
-		.continue_token = BT_STR(""),
-	};
-
-	append_failure(call, outcome->message, &text);
-	if (call->previous != NULL && !bt_str_equal_c(bt_strbuf_str(&text), call->previous)) {
-		bt_strbuf_printf(&text, " - error from a previous attempt: %s", call->previous);
-	}
-	answer.message = bt_strbuf_str(&text);
-	bt_rest_finish_call(call, &answer);
-	bt_strbuf_finish(&text);
-}
-
 /*
  * Logs a failed request with the audit ID that identifies it in the server's audit log. Spec 13
  * section 7.7.
@@ -624,7 +601,27 @@ static void attempt_done(
 
 			bt_rest_finish_call(call, &answer);
 		} else {
-			finish_failed(call, outcome);
+			struct bt_strbuf text = {0};
+			struct bt_rest_answer answer = {
+				.class_ = BT_REST_TRANSPORT,
+				.failure = outcome->failure,
+				.sent = outcome->sent,
+				.code = outcome->answered ? outcome->code : 0,
+				.content_type = BT_STR(""),
+				.body = BT_STR(""),
+				.reason = BT_STR(""),
+				.continue_token = BT_STR(""),
+			};
+
+			append_failure(call, outcome->message, &text);
+			if (call->previous != NULL &&
+				!bt_str_equal_c(bt_strbuf_str(&text), call->previous)) {
+				bt_strbuf_printf(&text, " - error from a previous attempt: %s",
+					call->previous);
+			}
+			answer.message = bt_strbuf_str(&text);
+			bt_rest_finish_call(call, &answer);
+			bt_strbuf_finish(&text);
 		}
 	}
 }

@@ -157,33 +157,6 @@ enum bt_tls_change bt_tls_material_check(
 	return change;
 }
 
-/* Reads the CA bundle again. Returns false if the old bundle is kept. */
-static bool read_ca(struct bt_tls_material *material)
-{
-	struct berth_error cause = BERTH_ERROR_INIT;
-	struct bt_strbuf pem = {0};
-	bool changed = false;
-	int code = load_one(
-		material->config->cluster.ca_data, material->config->cluster.ca_file, &pem, &cause);
-
-	if (code == 0 && pem.length == 0) {
-		BT_LOG_TEXT(BT_LOG_SEVERITY_WARNING, "CA file empty, skipping transport rotation");
-	} else if (code == 0 && !bt_str_equal(bt_strbuf_str(&pem), bt_strbuf_str(&material->ca))) {
-		code = bt_client_pem_check_roots(bt_strbuf_str(&pem), &cause);
-		changed = code == 0;
-	}
-	if (code != 0) {
-		BT_LOG_ERROR(berth_error_message(&cause), "Loading CA file failed",
-			BT_LOG_STR("file", material->config->cluster.ca_file));
-		berth_error_finish(&cause);
-	}
-	if (changed) {
-		move(&material->ca, &pem);
-	}
-	bt_strbuf_finish(&pem);
-	return changed;
-}
-
 int bt_tls_material_load(struct bt_tls_material *material, const struct bt_client_config *config,
 	int64_t now_ns, struct berth_error *err)
 {
@@ -233,7 +206,29 @@ enum bt_tls_change bt_tls_material_refresh(struct bt_tls_material *material, int
 	if (material->has_ca && material->config->cluster.ca_data.data == NULL &&
 		now_ns - material->ca_refreshed_ns >= CHECK_NS) {
 		material->ca_refreshed_ns = now_ns;
-		ca_changed = read_ca(material);
+		/* If the CA bundle cannot be read, the old one is kept. */
+		struct berth_error cause = BERTH_ERROR_INIT;
+		struct bt_strbuf pem = {0};
+		int code = load_one(material->config->cluster.ca_data,
+			material->config->cluster.ca_file, &pem, &cause);
+
+		if (code == 0 && pem.length == 0) {
+			BT_LOG_TEXT(BT_LOG_SEVERITY_WARNING,
+				"CA file empty, skipping transport rotation");
+		} else if (code == 0 &&
+			!bt_str_equal(bt_strbuf_str(&pem), bt_strbuf_str(&material->ca))) {
+			code = bt_client_pem_check_roots(bt_strbuf_str(&pem), &cause);
+			ca_changed = code == 0;
+		}
+		if (code != 0) {
+			BT_LOG_ERROR(berth_error_message(&cause), "Loading CA file failed",
+				BT_LOG_STR("file", material->config->cluster.ca_file));
+			berth_error_finish(&cause);
+		}
+		if (ca_changed) {
+			move(&material->ca, &pem);
+		}
+		bt_strbuf_finish(&pem);
 	}
 	return pair_changed || ca_changed ? BT_TLS_NEW_CONNECTIONS : BT_TLS_SAME;
 }

@@ -317,38 +317,6 @@ static uint32_t find_pod(struct bt_aggregate_pod *const *pods, uint32_t count, s
 	return i;
 }
 
-static int remove_from_standalone(
-	struct bt_aggregate *aggregate, const struct bt_pod *pod, struct berth_error *err)
-{
-	struct bt_str uid = pod->metadata.uid;
-	const struct bt_node *node = bt_aggregate_node(aggregate);
-
-	if (uid.length == 0) {
-		return bt_error_set(
-			err, BERTH_ERR_INVALID, "cannot get cache key for pod with empty UID");
-	}
-	uint32_t at = find_pod(aggregate->pods.items, aggregate->pods.count, uid);
-	if (at == aggregate->pods.count) {
-		return bt_error_set(err, BERTH_ERR_NOT_FOUND,
-			"no corresponding pod %.*s in pods of node %.*s",
-			BT_STR_ARG(pod->metadata.name),
-			BT_STR_ARG(node != NULL ? node->metadata.name : BT_STR("")));
-	}
-	struct bt_aggregate_pod *stored = aggregate->pods.items[at];
-	bt_vec_remove_swap(&aggregate->pods, at);
-	if (has_affinity(pod)) {
-		at = find_pod(aggregate->pods_with_affinity.items,
-			aggregate->pods_with_affinity.count, uid);
-		if (at != aggregate->pods_with_affinity.count) {
-			bt_aggregate_pod_release(aggregate->pods_with_affinity.items[at]);
-			bt_vec_remove_swap(&aggregate->pods_with_affinity, at);
-		}
-	}
-	change_sums(aggregate, stored, -1);
-	bt_aggregate_pod_release(stored);
-	return BERTH_OK;
-}
-
 const struct bt_pressures bt_pressures_unknown = {BERTH_CONDITION_STATUS_UNKNOWN,
 	BERTH_CONDITION_STATUS_UNKNOWN, BERTH_CONDITION_STATUS_UNKNOWN};
 
@@ -508,7 +476,33 @@ int berth_node_info_remove_pod(
 		return refuse_view(err);
 	}
 	if (aggregate->view.state == NULL) {
-		return remove_from_standalone(aggregate, inside, err);
+		struct bt_str uid = inside->metadata.uid;
+		const struct bt_node *object = bt_aggregate_node(aggregate);
+
+		if (uid.length == 0) {
+			return bt_error_set(err, BERTH_ERR_INVALID,
+				"cannot get cache key for pod with empty UID");
+		}
+		uint32_t at = find_pod(aggregate->pods.items, aggregate->pods.count, uid);
+		if (at == aggregate->pods.count) {
+			return bt_error_set(err, BERTH_ERR_NOT_FOUND,
+				"no corresponding pod %.*s in pods of node %.*s",
+				BT_STR_ARG(inside->metadata.name),
+				BT_STR_ARG(object != NULL ? object->metadata.name : BT_STR("")));
+		}
+		struct bt_aggregate_pod *stored = aggregate->pods.items[at];
+		bt_vec_remove_swap(&aggregate->pods, at);
+		if (has_affinity(inside)) {
+			at = find_pod(aggregate->pods_with_affinity.items,
+				aggregate->pods_with_affinity.count, uid);
+			if (at != aggregate->pods_with_affinity.count) {
+				bt_aggregate_pod_release(aggregate->pods_with_affinity.items[at]);
+				bt_vec_remove_swap(&aggregate->pods_with_affinity, at);
+			}
+		}
+		change_sums(aggregate, stored, -1);
+		bt_aggregate_pod_release(stored);
+		return BERTH_OK;
 	}
 	info.name = inside->metadata.name;
 	info.uid = inside->metadata.uid;

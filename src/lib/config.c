@@ -256,31 +256,6 @@ static int translate(const struct berth_args_schema *schema, struct bt_arena *ar
 	return BERTH_OK;
 }
 
-static int decode(const struct berth_args_schema *schema, struct bt_str json,
-	struct bt_arena *scratch, struct bt_arena *arena, void *into, struct berth_error *err)
-{
-	const struct bt_config_schema *translated = NULL;
-	struct bt_json_value *value = NULL;
-	int result = translate(schema, scratch, 0, &translated, err);
-
-	if (result == BERTH_OK) {
-		result = bt_json_parse(scratch, json, false, &value, err);
-	}
-	if (result == BERTH_OK) {
-		result = bt_config_schema_decode(translated, value, arena, into, err);
-	}
-	if (result == BERTH_OK && schema->strict) {
-		struct bt_strict_errors complaints = {.count = 0};
-
-		bt_config_schema_find_strict_errors(translated, value, scratch, &complaints);
-		if (complaints.count != 0) {
-			result = bt_error_set(err, BERTH_ERR_INVALID, "strict decoding error: %.*s",
-				BT_STR_ARG(complaints.items[0]));
-		}
-	}
-	return result;
-}
-
 int berth_plugin_args_decode_into(const struct berth_raw_args *args,
 	const struct berth_args_schema *schema, struct berth_arena *arena, void *into,
 	struct berth_error *err)
@@ -314,7 +289,28 @@ int berth_plugin_args_decode_into(const struct berth_raw_args *args,
 			BT_STR_ARG(args->content_type));
 	}
 	if (result == BERTH_OK) {
-		result = decode(schema, text, &scratch, bt_arena_of(arena), into, err);
+		const struct bt_config_schema *translated = NULL;
+		struct bt_json_value *value = NULL;
+		result = translate(schema, &scratch, 0, &translated, err);
+
+		if (result == BERTH_OK) {
+			result = bt_json_parse(&scratch, text, false, &value, err);
+		}
+		if (result == BERTH_OK) {
+			result = bt_config_schema_decode(
+				translated, value, bt_arena_of(arena), into, err);
+		}
+		if (result == BERTH_OK && schema->strict) {
+			struct bt_strict_errors complaints = {.count = 0};
+
+			bt_config_schema_find_strict_errors(
+				translated, value, &scratch, &complaints);
+			if (complaints.count != 0) {
+				result = bt_error_set(err, BERTH_ERR_INVALID,
+					"strict decoding error: %.*s",
+					BT_STR_ARG(complaints.items[0]));
+			}
+		}
 	}
 	bt_arena_finish(&scratch);
 	bt_strbuf_finish(&json);
