@@ -276,32 +276,6 @@ static int listen_on(struct bt_endpoints *endpoints, struct berth_error *err)
 	return result;
 }
 
-static int create_parts(struct bt_endpoints *endpoints, uint64_t seed, struct berth_error *err)
-{
-	const struct bt_endpoints_options *options = &endpoints->options;
-	const struct bt_daemon_options *flags = options->options;
-	int result = 0;
-	if (endpoints->serving == NULL) {
-		result = bt_serving_tls_create(&flags->serving,
-			bt_clock_wall_ns() / BT_NS_PER_SECOND, &endpoints->serving, err);
-	}
-	result = result != 0 ? result : listen_on(endpoints, err);
-	result = result != 0 ? result : bt_trust_create(options, seed, &endpoints->trust, err);
-	result = result != 0
-		? result
-		: bt_access_rules_create(options, endpoints->trust, &endpoints->access, err);
-	if (result != 0) {
-		return result;
-	}
-	struct bt_strbuf text = {0};
-	bool is_any = strcmp(endpoints->host, "0.0.0.0") == 0;
-	bt_http_url_append_address(&text, bt_str_from(is_any ? "::" : endpoints->host),
-		bt_http_server_port(endpoints->server));
-	endpoints->listening = bt_strbuf_steal(&text);
-	endpoints->pages = bt_pages_create(options, seed);
-	return bt_trust_read_config_map(endpoints->trust, err);
-}
-
 int bt_endpoints_create(const struct bt_endpoints_options *options,
 	struct bt_endpoints **out_endpoints, struct berth_error *err)
 {
@@ -316,7 +290,26 @@ int bt_endpoints_create(const struct bt_endpoints_options *options,
 	endpoints->host = host.length != 0 ? host.data : "0.0.0.0";
 	endpoints->check_ns = now_ns + CHECK_EVERY_NS;
 	endpoints->read_ns = now_ns + READ_EVERY_NS;
-	int result = create_parts(endpoints, seed, err);
+	int result = 0;
+	if (endpoints->serving == NULL) {
+		result = bt_serving_tls_create(&options->options->serving,
+			bt_clock_wall_ns() / BT_NS_PER_SECOND, &endpoints->serving, err);
+	}
+	result = result != 0 ? result : listen_on(endpoints, err);
+	result = result != 0 ? result
+			     : bt_trust_create(&endpoints->options, seed, &endpoints->trust, err);
+	result = result != 0 ? result
+			     : bt_access_rules_create(&endpoints->options, endpoints->trust,
+				       &endpoints->access, err);
+	if (result == 0) {
+		struct bt_strbuf text = {0};
+		bool is_any = strcmp(endpoints->host, "0.0.0.0") == 0;
+		bt_http_url_append_address(&text, bt_str_from(is_any ? "::" : endpoints->host),
+			bt_http_server_port(endpoints->server));
+		endpoints->listening = bt_strbuf_steal(&text);
+		endpoints->pages = bt_pages_create(&endpoints->options, seed);
+		result = bt_trust_read_config_map(endpoints->trust, err);
+	}
 	if (result != 0) {
 		bt_endpoints_destroy(endpoints);
 		return result;

@@ -437,8 +437,57 @@ static void done(
 	call_soon(sender);
 }
 
-static void send_first(struct bt_event_sender *sender)
+static void discovered(
+	void *context, struct bt_rest_call *call BT_UNUSED, const struct bt_rest_answer *answer)
 {
+	struct bt_event_sender *sender = context;
+	struct waiting *waiting = sender->first;
+	sender->call = NULL;
+	sender->is_known = true;
+	sender->is_core = answer->class_ != BT_REST_OK;
+	/* Push all waiting events again, in order, now that their form is known. */
+	sender->first = NULL;
+	sender->count = 0;
+	while (waiting != NULL) {
+		struct waiting *next = waiting->next;
+		if (waiting->form != FORM_RAW) {
+			push(sender, waiting);
+			waiting->name = NULL; /* push took the name over */
+		} else if (sender->is_core) {
+			push_core(sender, waiting->record);
+		} else {
+			bt_event_recorder_accept(sender->recorder, waiting->record);
+		}
+		free_waiting(waiting);
+		waiting = next;
+	}
+	call_soon(sender);
+}
+
+void bt_event_sender_start(struct bt_event_sender *sender)
+{
+	struct bt_rest_request request = {
+		.method = "GET",
+		.path = BT_STR(GROUP_VERSION),
+		.accept = BT_STR(BT_MEDIA_JSON),
+		.handler = {.context = sender, .done = discovered},
+	};
+	if (!sender->is_known && sender->call == NULL) {
+		sender->call = bt_rest_start(sender->options.client, &request);
+	}
+}
+
+static int64_t send_due_events(void *context, int64_t now_ns)
+{
+	struct bt_event_sender *sender = context;
+	int64_t wall_ns = bt_clock_wall_ns();
+	int64_t due_ns = now_ns + (bt_event_recorder_tick(sender->recorder, wall_ns) - wall_ns);
+	if (!sender->is_known || sender->call != NULL || sender->first == NULL) {
+		return due_ns;
+	}
+	if (now_ns < sender->retry_at_ns) {
+		return BT_MIN(sender->retry_at_ns, due_ns);
+	}
 	const struct waiting *waiting = sender->first;
 	struct bt_str content_type = BT_STR(BT_MEDIA_STRATEGIC_PATCH);
 	bool is_core = waiting->form == FORM_CORE_POST || waiting->form == FORM_CORE_PATCH;
@@ -502,60 +551,6 @@ static void send_first(struct bt_event_sender *sender)
 		.handler = {.context = sender, .done = done},
 	};
 	sender->call = bt_rest_start(sender->options.client, &request);
-}
-
-static void discovered(
-	void *context, struct bt_rest_call *call BT_UNUSED, const struct bt_rest_answer *answer)
-{
-	struct bt_event_sender *sender = context;
-	struct waiting *waiting = sender->first;
-	sender->call = NULL;
-	sender->is_known = true;
-	sender->is_core = answer->class_ != BT_REST_OK;
-	/* Push all waiting events again, in order, now that their form is known. */
-	sender->first = NULL;
-	sender->count = 0;
-	while (waiting != NULL) {
-		struct waiting *next = waiting->next;
-		if (waiting->form != FORM_RAW) {
-			push(sender, waiting);
-			waiting->name = NULL; /* push took the name over */
-		} else if (sender->is_core) {
-			push_core(sender, waiting->record);
-		} else {
-			bt_event_recorder_accept(sender->recorder, waiting->record);
-		}
-		free_waiting(waiting);
-		waiting = next;
-	}
-	call_soon(sender);
-}
-
-void bt_event_sender_start(struct bt_event_sender *sender)
-{
-	struct bt_rest_request request = {
-		.method = "GET",
-		.path = BT_STR(GROUP_VERSION),
-		.accept = BT_STR(BT_MEDIA_JSON),
-		.handler = {.context = sender, .done = discovered},
-	};
-	if (!sender->is_known && sender->call == NULL) {
-		sender->call = bt_rest_start(sender->options.client, &request);
-	}
-}
-
-static int64_t send_due_events(void *context, int64_t now_ns)
-{
-	struct bt_event_sender *sender = context;
-	int64_t wall_ns = bt_clock_wall_ns();
-	int64_t due_ns = now_ns + (bt_event_recorder_tick(sender->recorder, wall_ns) - wall_ns);
-	if (!sender->is_known || sender->call != NULL || sender->first == NULL) {
-		return due_ns;
-	}
-	if (now_ns < sender->retry_at_ns) {
-		return BT_MIN(sender->retry_at_ns, due_ns);
-	}
-	send_first(sender);
 	return due_ns;
 }
 

@@ -47,52 +47,6 @@ static int read_pem(
 	return result;
 }
 
-static int create_client(struct bt_extender_http *extenders,
-	const struct bt_config_extender *config, struct bt_http_client **out_client,
-	struct berth_error *err)
-{
-	struct bt_http_client_options options = BT_HTTP_CLIENT_OPTIONS_INIT;
-	struct bt_strbuf texts[3] = {{0}};
-	int result = 0;
-	options.follow_redirects = true;
-	if (config->tls_config != NULL) {
-		const struct bt_config_extender_tls *tls = config->tls_config;
-		const struct {
-			struct bt_str data;
-			struct bt_str file;
-			struct bt_str *out;
-		} parts[] = {
-			{tls->ca_data, tls->ca_file, &options.tls.ca},
-			{tls->cert_data, tls->cert_file, &options.tls.certificate},
-			{tls->key_data, tls->key_file, &options.tls.key},
-		};
-		for (size_t i = 0; i < BT_ARRAY_LENGTH(parts) && result == 0; i++) {
-			result = read_pem(parts[i].data, parts[i].file, &texts[i], err);
-			if (texts[i].length != 0) {
-				*parts[i].out = bt_strbuf_str(&texts[i]);
-			}
-		}
-		options.tls.insecure = tls->insecure;
-		if (tls->server_name.length != 0) {
-			options.tls.server_name = tls->server_name;
-		}
-	}
-	/*
-	 * Upstream quirk, spec 11b section 9.1: without a CA the server's certificate is not
-	 * verified.
-	 */
-	if (config->enable_https && options.tls.ca.length == 0) {
-		options.tls.insecure = true;
-	}
-	if (result == 0) {
-		result = bt_http_client_create(extenders->options.loop, &options, out_client, err);
-	}
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(texts); i++) {
-		bt_strbuf_finish_wiped(&texts[i]);
-	}
-	return result;
-}
-
 /** One request and its answer. Allocated in `arena`, like the texts of response and failure. */
 struct exchange {
 	const struct bt_extender_http_options *options;
@@ -211,7 +165,45 @@ static int create_extender(void *context, const struct bt_config_extender *confi
 	if (result < 0 || client_of(extenders, config) != NULL) {
 		return result;
 	}
-	result = create_client(extenders, config, &carrier.client, err);
+	struct bt_http_client_options options = BT_HTTP_CLIENT_OPTIONS_INIT;
+	struct bt_strbuf texts[3] = {{0}};
+	options.follow_redirects = true;
+	if (config->tls_config != NULL) {
+		const struct bt_config_extender_tls *tls = config->tls_config;
+		const struct {
+			struct bt_str data;
+			struct bt_str file;
+			struct bt_str *out;
+		} parts[] = {
+			{tls->ca_data, tls->ca_file, &options.tls.ca},
+			{tls->cert_data, tls->cert_file, &options.tls.certificate},
+			{tls->key_data, tls->key_file, &options.tls.key},
+		};
+		for (size_t i = 0; i < BT_ARRAY_LENGTH(parts) && result == 0; i++) {
+			result = read_pem(parts[i].data, parts[i].file, &texts[i], err);
+			if (texts[i].length != 0) {
+				*parts[i].out = bt_strbuf_str(&texts[i]);
+			}
+		}
+		options.tls.insecure = tls->insecure;
+		if (tls->server_name.length != 0) {
+			options.tls.server_name = tls->server_name;
+		}
+	}
+	/*
+	 * Upstream quirk, spec 11b section 9.1: without a CA the server's certificate is not
+	 * verified.
+	 */
+	if (config->enable_https && options.tls.ca.length == 0) {
+		options.tls.insecure = true;
+	}
+	if (result == 0) {
+		result = bt_http_client_create(
+			extenders->options.loop, &options, &carrier.client, err);
+	}
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(texts); i++) {
+		bt_strbuf_finish_wiped(&texts[i]);
+	}
 	if (result < 0) {
 		(*out_ops)->destroy(*out_context);
 		return result;

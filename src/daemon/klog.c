@@ -53,49 +53,6 @@ static void write_texts(struct bt_json_writer *writer, const struct bt_log_pair 
 	bt_json_end_array(writer);
 }
 
-static void append_pair(struct bt_strbuf *out, const struct bt_log_pair *pair)
-{
-	struct bt_json_writer writer;
-	struct bt_strbuf name = {0};
-	bt_strbuf_printf(out, " %s", pair->key);
-	switch (pair->type) {
-	case BT_LOG_TYPE_STR:
-		append_text(out, pair->text);
-		break;
-	case BT_LOG_TYPE_INT:
-		bt_strbuf_printf(out, "=%lld", (long long)pair->number);
-		break;
-	case BT_LOG_TYPE_BOOL:
-		bt_strbuf_append_c(out, pair->number != 0 ? "=true" : "=false");
-		break;
-	case BT_LOG_TYPE_SECONDS:
-		bt_strbuf_append_c(out, "=\"");
-		bt_duration_format(pair->number, out);
-		bt_strbuf_append_char(out, '"');
-		break;
-	case BT_LOG_TYPE_REF:
-		if (pair->namespace_.length > 0) {
-			bt_strbuf_append_str(&name, pair->namespace_);
-			bt_strbuf_append_char(&name, '/');
-		}
-		bt_strbuf_append_str(&name, pair->text);
-		bt_strbuf_append_char(out, '=');
-		bt_strbuf_append_quoted(out, bt_strbuf_str(&name));
-		bt_strbuf_finish(&name);
-		break;
-	case BT_LOG_TYPE_STRS:
-		bt_strbuf_append_char(out, '=');
-		bt_json_writer_init(&writer, out, 0);
-		writer.escape_html = false; /* log lines are not HTML */
-		write_texts(&writer, pair);
-		break;
-	case BT_LOG_TYPE_JSON:
-		bt_strbuf_append_char(out, '=');
-		bt_strbuf_append_str(out, pair->text);
-		break;
-	}
-}
-
 static void format_text(
 	const struct bt_log_record *record, int64_t now_ns, int thread_id, struct bt_strbuf *out)
 {
@@ -123,48 +80,51 @@ static void format_text(
 			append_text(out, record->error);
 		}
 		for (uint32_t i = 0; i < record->pair_count; i++) {
-			append_pair(out, &record->pairs[i]);
+			const struct bt_log_pair *pair = &record->pairs[i];
+			struct bt_json_writer writer;
+			struct bt_strbuf name = {0};
+			bt_strbuf_printf(out, " %s", pair->key);
+			switch (pair->type) {
+			case BT_LOG_TYPE_STR:
+				append_text(out, pair->text);
+				break;
+			case BT_LOG_TYPE_INT:
+				bt_strbuf_printf(out, "=%lld", (long long)pair->number);
+				break;
+			case BT_LOG_TYPE_BOOL:
+				bt_strbuf_append_c(out, pair->number != 0 ? "=true" : "=false");
+				break;
+			case BT_LOG_TYPE_SECONDS:
+				bt_strbuf_append_c(out, "=\"");
+				bt_duration_format(pair->number, out);
+				bt_strbuf_append_char(out, '"');
+				break;
+			case BT_LOG_TYPE_REF:
+				if (pair->namespace_.length > 0) {
+					bt_strbuf_append_str(&name, pair->namespace_);
+					bt_strbuf_append_char(&name, '/');
+				}
+				bt_strbuf_append_str(&name, pair->text);
+				bt_strbuf_append_char(out, '=');
+				bt_strbuf_append_quoted(out, bt_strbuf_str(&name));
+				bt_strbuf_finish(&name);
+				break;
+			case BT_LOG_TYPE_STRS:
+				bt_strbuf_append_char(out, '=');
+				bt_json_writer_init(&writer, out, 0);
+				writer.escape_html = false; /* log lines are not HTML */
+				write_texts(&writer, pair);
+				break;
+			case BT_LOG_TYPE_JSON:
+				bt_strbuf_append_char(out, '=');
+				bt_strbuf_append_str(out, pair->text);
+				break;
+			}
 		}
 	}
 	if (out->data[out->length - 1] != '\n') {
 		bt_strbuf_append_char(out, '\n');
 	}
-}
-
-static void write_pair(struct bt_json_writer *writer, const struct bt_log_pair *pair)
-{
-	struct bt_strbuf text = {0};
-	bt_json_write_name_c(writer, pair->key);
-	switch (pair->type) {
-	case BT_LOG_TYPE_STR:
-		bt_json_write_str(writer, pair->text);
-		break;
-	case BT_LOG_TYPE_INT:
-		bt_json_write_int64(writer, pair->number);
-		break;
-	case BT_LOG_TYPE_BOOL:
-		bt_json_write_bool(writer, pair->number != 0);
-		break;
-	case BT_LOG_TYPE_SECONDS:
-		bt_duration_format(pair->number, &text);
-		bt_json_write_str(writer, bt_strbuf_str(&text));
-		break;
-	case BT_LOG_TYPE_REF:
-		bt_json_begin_object(writer);
-		bt_json_write_member(writer, "name", pair->text);
-		if (pair->namespace_.length > 0) {
-			bt_json_write_member(writer, "namespace", pair->namespace_);
-		}
-		bt_json_end_object(writer);
-		break;
-	case BT_LOG_TYPE_STRS:
-		write_texts(writer, pair);
-		break;
-	case BT_LOG_TYPE_JSON:
-		bt_json_write_raw(writer, pair->text);
-		break;
-	}
-	bt_strbuf_finish(&text);
 }
 
 static void format_json(const struct bt_log_record *record, int64_t now_ns, struct bt_strbuf *out)
@@ -200,7 +160,39 @@ static void format_json(const struct bt_log_record *record, int64_t now_ns, stru
 		bt_json_write_member(&writer, "err", record->error);
 	}
 	for (uint32_t i = 0; i < record->pair_count; i++) {
-		write_pair(&writer, &record->pairs[i]);
+		const struct bt_log_pair *pair = &record->pairs[i];
+		struct bt_strbuf seconds = {0};
+		bt_json_write_name_c(&writer, pair->key);
+		switch (pair->type) {
+		case BT_LOG_TYPE_STR:
+			bt_json_write_str(&writer, pair->text);
+			break;
+		case BT_LOG_TYPE_INT:
+			bt_json_write_int64(&writer, pair->number);
+			break;
+		case BT_LOG_TYPE_BOOL:
+			bt_json_write_bool(&writer, pair->number != 0);
+			break;
+		case BT_LOG_TYPE_SECONDS:
+			bt_duration_format(pair->number, &seconds);
+			bt_json_write_str(&writer, bt_strbuf_str(&seconds));
+			break;
+		case BT_LOG_TYPE_REF:
+			bt_json_begin_object(&writer);
+			bt_json_write_member(&writer, "name", pair->text);
+			if (pair->namespace_.length > 0) {
+				bt_json_write_member(&writer, "namespace", pair->namespace_);
+			}
+			bt_json_end_object(&writer);
+			break;
+		case BT_LOG_TYPE_STRS:
+			write_texts(&writer, pair);
+			break;
+		case BT_LOG_TYPE_JSON:
+			bt_json_write_raw(&writer, pair->text);
+			break;
+		}
+		bt_strbuf_finish(&seconds);
 	}
 	bt_json_end_object(&writer);
 	bt_strbuf_append_char(out, '\n');

@@ -71,31 +71,6 @@ static void remove_review(struct bt_review *review)
 	free_review(review);
 }
 
-/** Forget expired answers; if `reviews` is still full, also the answer that expires first. */
-static void make_room(struct bt_reviewer *reviewer, int64_t now_ns)
-{
-	struct bt_review *oldest = NULL;
-	for (uint32_t i = reviewer->reviews.count; i > 0; i--) {
-		struct bt_review *review = reviewer->reviews.items[i - 1];
-		if (review->answered && review->expires_ns <= now_ns) {
-			remove_review(review);
-		}
-	}
-	if (reviewer->reviews.count < BT_REVIEW_ANSWERS_MAX) {
-		return;
-	}
-	for (uint32_t i = 0; i < reviewer->reviews.count; i++) {
-		struct bt_review *review = reviewer->reviews.items[i];
-		if (review->answered &&
-			(oldest == NULL || review->expires_ns < oldest->expires_ns)) {
-			oldest = review;
-		}
-	}
-	if (oldest != NULL) {
-		remove_review(oldest);
-	}
-}
-
 static void wait_for(struct bt_review *review, struct bt_review_waiter *waiter)
 {
 	waiter->review = review;
@@ -276,7 +251,23 @@ void bt_review_request(struct bt_reviewer *reviewer, const struct bt_json_value 
 		return;
 	}
 	if (reviewer->reviews.count >= BT_REVIEW_ANSWERS_MAX) {
-		make_room(reviewer, now_ns);
+		/*
+		 * Forget expired answers; if `reviews` is still full, also the answer that expires
+		 * first.
+		 */
+		struct bt_review *oldest = NULL;
+		for (uint32_t i = reviewer->reviews.count; i > 0; i--) {
+			struct bt_review *known = reviewer->reviews.items[i - 1];
+			if (known->answered && known->expires_ns <= now_ns) {
+				remove_review(known);
+			} else if (known->answered &&
+				(oldest == NULL || known->expires_ns <= oldest->expires_ns)) {
+				oldest = known;
+			}
+		}
+		if (reviewer->reviews.count >= BT_REVIEW_ANSWERS_MAX && oldest != NULL) {
+			remove_review(oldest);
+		}
 	}
 	review = BT_NEW(struct bt_review);
 	review->reviewer = reviewer;

@@ -188,38 +188,6 @@ static void run_filters(struct bt_explain_run *run, struct bt_needs *needs,
 	bt_vec_finish(&fewest);
 }
 
-/** Copies the scores of the feasible nodes. */
-static void take_scores(struct bt_explain_run *run, const struct bt_evaluation *evaluation)
-{
-	struct bt_explanation *out = run->out;
-	const struct bt_score_table *scores = &evaluation->scores;
-
-	if (evaluation->best == UINT32_MAX) {
-		return;
-	}
-	struct bt_str *plugins =
-		BT_ARENA_NEW_ARRAY(&out->arena, struct bt_str, scores->plugin_count);
-	for (uint32_t i = 0; i < scores->plugin_count; i++) {
-		plugins[i] = bt_arena_str(&out->arena,
-			bt_framework_plugin_name(run->framework, scores->plugins[i].plugin->index));
-	}
-	uint32_t best_slot = evaluation->feasible[evaluation->best];
-	out->best_node = out->nodes.items[run->node_of_slot[best_slot]].name;
-	for (uint32_t i = 0; i < evaluation->feasible_count; i++) {
-		struct bt_explained_node *node =
-			&out->nodes.items[run->node_of_slot[evaluation->feasible[i]]];
-
-		node->total_score = scores->totals[i];
-		node->scores.count = scores->plugin_count;
-		node->scores.items = BT_ARENA_NEW_ARRAY(
-			&out->arena, struct bt_explained_score, scores->plugin_count);
-		for (uint32_t k = 0; k < scores->plugin_count; k++) {
-			node->scores.items[k] = (struct bt_explained_score){
-				plugins[k], scores->plugins[k].scores[i]};
-		}
-	}
-}
-
 /** Whether a node is rejected and its filters have not run yet. */
 static bool has_unknown_filters(const struct bt_explain_run *run, uint32_t index)
 {
@@ -324,7 +292,33 @@ static int explain_all_nodes(struct bt_explain_run *run, const struct bt_pod_inf
 			node->group = find_or_add_group(groups, status, false);
 		}
 	}
-	take_scores(run, &evaluation);
+	/* Copy the scores of the feasible nodes. */
+	const struct bt_score_table *scores = &evaluation.scores;
+
+	if (evaluation.best != UINT32_MAX) {
+		struct bt_str *plugins =
+			BT_ARENA_NEW_ARRAY(&out->arena, struct bt_str, scores->plugin_count);
+		for (uint32_t i = 0; i < scores->plugin_count; i++) {
+			plugins[i] = bt_arena_str(&out->arena,
+				bt_framework_plugin_name(
+					run->framework, scores->plugins[i].plugin->index));
+		}
+		uint32_t best_slot = evaluation.feasible[evaluation.best];
+		out->best_node = out->nodes.items[run->node_of_slot[best_slot]].name;
+		for (uint32_t i = 0; i < evaluation.feasible_count; i++) {
+			struct bt_explained_node *node =
+				&out->nodes.items[run->node_of_slot[evaluation.feasible[i]]];
+
+			node->total_score = scores->totals[i];
+			node->scores.count = scores->plugin_count;
+			node->scores.items = BT_ARENA_NEW_ARRAY(
+				&out->arena, struct bt_explained_score, scores->plugin_count);
+			for (uint32_t k = 0; k < scores->plugin_count; k++) {
+				node->scores.items[k] = (struct bt_explained_score){
+					plugins[k], scores->plugins[k].scores[i]};
+			}
+		}
+	}
 	needs.cycle = evaluation.cycle;
 	for (uint32_t i = 0; i < out->nodes.count; i++) {
 		if (has_unknown_filters(run, i) && !out->nodes.items[i].in_pre_filter) {

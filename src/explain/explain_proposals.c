@@ -20,34 +20,6 @@
 /** Number of terms that cost as much to check on a node as all other filters together. */
 #define TERMS_OF_A_NODE 32
 
-/** Sets the cost of a trial for this pod: pods with many terms get fewer trials. */
-static void search_weigh(struct bt_explain_search *search)
-{
-	const struct bt_explain_run *run = search->run;
-	uint64_t nodes = run->out->node_count;
-	uint64_t pods = run->engine->state->pods.count;
-	const struct bt_affinity *affinity = run->pod->spec.affinity;
-	uint64_t terms = run->pod->spec.topology_spread_constraints.count;
-
-	if (affinity != NULL && affinity->pod_affinity != NULL) {
-		terms += affinity->pod_affinity->required.count;
-	}
-	if (affinity != NULL && affinity->pod_anti_affinity != NULL) {
-		terms += affinity->pod_anti_affinity->required.count;
-	}
-	search->node_work = 1 + terms / TERMS_OF_A_NODE;
-	if (affinity != NULL && affinity->node_affinity != NULL &&
-		affinity->node_affinity->required != NULL) {
-		search->node_work = 1 +
-			(terms + affinity->node_affinity->required->terms.count) / TERMS_OF_A_NODE;
-	}
-	/* Every cycle runs PreFilter, which may count over the whole cluster. */
-	search->cycle_work = nodes / 4 * search->node_work + 100;
-	if (terms > COUNTED_TERMS) {
-		search->cycle_work += terms * (nodes + pods) / 64;
-	}
-}
-
 void bt_search_charge(struct bt_explain_search *search, uint32_t evaluated_count)
 {
 	search->work += evaluated_count * search->node_work + search->cycle_work;
@@ -527,22 +499,6 @@ static int compare_proposals(const void *a, const void *b)
 		bt_str_compare(x->proposal.node, y->proposal.node));
 }
 
-/**
- * Adds 1 to alike_count if the node needs the same changes on itself as the proposal makes on
- * another node. wishes: the candidates of the node.
- */
-static void count_alike(struct bt_proposal *proposal, struct bt_candidate *const *wishes)
-{
-	bool is_alike = false;
-
-	for (uint32_t i = 0; i < BT_WISHES_MAX && !is_alike; i++) {
-		is_alike = wishes[i] != NULL &&
-			bt_remedies_equal_but_node(&proposal->remedies, &wishes[i]->remedies) &&
-			!bt_remedies_equal(&proposal->remedies, &wishes[i]->remedies);
-	}
-	proposal->alike_count += is_alike;
-}
-
 int bt_explain_propose(struct bt_explain_run *run, struct berth_error *err)
 {
 	struct bt_explain_search search = {.run = run};
@@ -551,7 +507,29 @@ int bt_explain_propose(struct bt_explain_run *run, struct berth_error *err)
 	if (run->outlooks == NULL) {
 		return 0; /* an error ended the evaluation */
 	}
-	search_weigh(&search);
+	/* Set the cost of a trial for this pod: pods with many terms get fewer trials. */
+	uint64_t nodes = run->out->node_count;
+	uint64_t pods = run->engine->state->pods.count;
+	const struct bt_affinity *affinity = run->pod->spec.affinity;
+	uint64_t terms = run->pod->spec.topology_spread_constraints.count;
+
+	if (affinity != NULL && affinity->pod_affinity != NULL) {
+		terms += affinity->pod_affinity->required.count;
+	}
+	if (affinity != NULL && affinity->pod_anti_affinity != NULL) {
+		terms += affinity->pod_anti_affinity->required.count;
+	}
+	search.node_work = 1 + terms / TERMS_OF_A_NODE;
+	if (affinity != NULL && affinity->node_affinity != NULL &&
+		affinity->node_affinity->required != NULL) {
+		search.node_work = 1 +
+			(terms + affinity->node_affinity->required->terms.count) / TERMS_OF_A_NODE;
+	}
+	/* Every cycle runs PreFilter, which may count over the whole cluster. */
+	search.cycle_work = nodes / 4 * search.node_work + 100;
+	if (terms > COUNTED_TERMS) {
+		search.cycle_work += terms * (nodes + pods) / 64;
+	}
 	bt_candidates_collect(&search);
 	result = try_candidates(&search, err);
 	if (result == 0) {
@@ -576,7 +554,21 @@ int bt_explain_propose(struct bt_explain_run *run, struct berth_error *err)
 			}
 			out->untried_count += wants && !tried;
 			for (uint32_t p = 0; p < count; p++) {
-				count_alike(&out->proposals.items[p], wishes);
+				/*
+				 * Count the node if it needs the same changes on itself as the
+				 * proposal makes on another node.
+				 */
+				struct bt_proposal *proposal = &out->proposals.items[p];
+				bool is_alike = false;
+
+				for (uint32_t k = 0; k < BT_WISHES_MAX && !is_alike; k++) {
+					is_alike = wishes[k] != NULL &&
+						bt_remedies_equal_but_node(&proposal->remedies,
+							&wishes[k]->remedies) &&
+						!bt_remedies_equal(
+							&proposal->remedies, &wishes[k]->remedies);
+				}
+				proposal->alike_count += is_alike;
 			}
 		}
 	}
