@@ -42,24 +42,6 @@ static int refuse_flags(const struct bt_command *command, struct berth_error *er
 	return exit_status;
 }
 
-static void print_help(const struct bt_command *command)
-{
-	static const char no_finding[] = "  0  success\n"
-					 "  2  the flags, or the files that they name, are wrong\n";
-	struct bt_strbuf text = {0};
-	bt_strbuf_printf(&text, "%s\n\nUsage:\n  %s\n\n%s\nFlags:\n", command->summary,
-		command->usage, command->help);
-	bt_flags_help(command->flags, command->flag_count, &text);
-	bt_flags_help_row("  -h, --help", BT_HELP_TEXT_COLUMN, "show this text", &text);
-	if (command->examples != NULL) {
-		bt_strbuf_printf(&text, "\nExamples:\n%s", command->examples);
-	}
-	bt_strbuf_printf(&text, "\nExit status:\n%s",
-		command->exit_status != NULL ? command->exit_status : no_finding);
-	bt_output_print(&text);
-	bt_strbuf_finish(&text);
-}
-
 static int check(struct bt_command_line *line, struct berth_error *err)
 {
 	const struct bt_command *command = line->command;
@@ -113,7 +95,21 @@ int bt_command_run(const struct bt_command *command, int argc, char **argv)
 		    &help, &err) < 0) {
 		exit_status = refuse_flags(command, &err);
 	} else if (help) {
-		print_help(command);
+		static const char no_finding[] =
+			"  0  success\n"
+			"  2  the flags, or the files that they name, are wrong\n";
+		struct bt_strbuf text = {0};
+		bt_strbuf_printf(&text, "%s\n\nUsage:\n  %s\n\n%s\nFlags:\n", command->summary,
+			command->usage, command->help);
+		bt_flags_help(command->flags, command->flag_count, &text);
+		bt_flags_help_row("  -h, --help", BT_HELP_TEXT_COLUMN, "show this text", &text);
+		if (command->examples != NULL) {
+			bt_strbuf_printf(&text, "\nExamples:\n%s", command->examples);
+		}
+		bt_strbuf_printf(&text, "\nExit status:\n%s",
+			command->exit_status != NULL ? command->exit_status : no_finding);
+		bt_output_print(&text);
+		bt_strbuf_finish(&text);
 	} else {
 		struct bt_strbuf out = {0};
 		int result = check(line, &err);

@@ -153,25 +153,6 @@ static uint32_t count_blanks(struct bt_str line, uint32_t from)
 	return count;
 }
 
-/**
- * Returns the indentation of continuation lines: below the last cell, or below the text of "  1.
- * text".
- */
-static uint32_t continuation_of(struct bt_str line, uint32_t cell)
-{
-	uint32_t indent = count_blanks(line, 0);
-	uint32_t digits = indent;
-	if (cell != indent) {
-		return bt_printable_width(bt_str_sub(line, 0, cell));
-	}
-	while (digits < line.length && bt_is_digit(line.data[digits])) {
-		digits++;
-	}
-	bool is_numbered = digits != indent && digits + 1 < line.length &&
-		line.data[digits] == '.' && line.data[digits + 1] == ' ';
-	return is_numbered ? digits + 2 : indent + CONTINUATION_INDENT;
-}
-
 static void wrap_line(struct bt_str line, uint32_t columns, struct bt_strbuf *out)
 {
 	uint32_t cell = count_blanks(line, 0); /* where the last cell begins */
@@ -180,7 +161,19 @@ static void wrap_line(struct bt_str line, uint32_t columns, struct bt_strbuf *ou
 			cell = i + 2;
 		}
 	}
-	uint32_t indent = continuation_of(line, cell);
+	/* Continuation lines begin below the last cell, or below the text of "  1. text". */
+	uint32_t indent = count_blanks(line, 0);
+	uint32_t digits = indent;
+	if (cell != indent) {
+		indent = bt_printable_width(bt_str_sub(line, 0, cell));
+	} else {
+		while (digits < line.length && bt_is_digit(line.data[digits])) {
+			digits++;
+		}
+		bool is_numbered = digits != indent && digits + 1 < line.length &&
+			line.data[digits] == '.' && line.data[digits + 1] == ' ';
+		indent = is_numbered ? digits + 2 : indent + CONTINUATION_INDENT;
+	}
 	uint32_t width = bt_printable_width(bt_str_sub(line, 0, cell));
 	uint32_t gap = 0; /* blanks before the next word */
 	struct bt_str last = bt_str_sub(line, cell, BT_STR_MAX);
@@ -217,17 +210,6 @@ static void wrap_line(struct bt_str line, uint32_t columns, struct bt_strbuf *ou
 	}
 }
 
-/** Whether the line is a heading, such as "POD NODE" or "Changes that would help:". */
-static bool is_heading(struct bt_str line)
-{
-	bool is_upper = line.length != 0;
-	for (uint32_t i = 0; i < line.length && is_upper; i++) {
-		is_upper = (line.data[i] >= 'A' && line.data[i] <= 'Z') || line.data[i] == ' ';
-	}
-	return is_upper ||
-		(line.length != 0 && line.data[0] != ' ' && line.data[line.length - 1] == ':');
-}
-
 static void paint_line(struct bt_str line, struct bt_strbuf *out)
 {
 	static const struct {
@@ -240,7 +222,13 @@ static void paint_line(struct bt_str line, struct bt_strbuf *out)
 		{BT_STR_INIT("SchedulingGated"), YELLOW},
 		{BT_STR_INIT("Deleting"), YELLOW},
 	};
-	if (is_heading(line)) {
+	/* A heading, such as "POD NODE" or "Changes that would help:". */
+	bool is_upper = line.length != 0;
+	for (uint32_t i = 0; i < line.length && is_upper; i++) {
+		is_upper = (line.data[i] >= 'A' && line.data[i] <= 'Z') || line.data[i] == ' ';
+	}
+	if (is_upper ||
+		(line.length != 0 && line.data[0] != ' ' && line.data[line.length - 1] == ':')) {
 		bt_strbuf_append_c(out, BOLD);
 		bt_strbuf_append_str(out, line);
 		bt_strbuf_append_c(out, PLAIN);

@@ -108,20 +108,6 @@ static int exclude_nodes(struct options *options, struct berth_error *err)
 /** Limit of requests that a headline names. */
 #define REQUESTS_SHOWN 6
 
-static void append_requests(struct bt_strbuf *out, const struct bt_capacity_member *member)
-{
-	if (member->requests.count == 0) {
-		bt_strbuf_append_c(out, " (requests nothing)");
-		return;
-	}
-	for (uint32_t i = 0; i < member->requests.count && i < REQUESTS_SHOWN; i++) {
-		const struct bt_capacity_request *request = &member->requests.items[i];
-		bt_text_append(out, "%c%p %a", i == 0 ? " (" : ", ", request->resource,
-			request->resource, request->amount, BT_AMOUNT_NEAREST);
-	}
-	bt_strbuf_append_c(out, member->requests.count > REQUESTS_SHOWN ? ", ...)" : ")");
-}
-
 struct share {
 	uint32_t copies;
 	uint32_t node; /* index in the answer's nodes */
@@ -215,7 +201,20 @@ static void capacity_write_table(
 			member->copies);
 		bt_strbuf_append_lower(out, bt_str_from(bt_kind_info(spec->kind)->name));
 		bt_text_append(out, " %m", spec->namespace_, spec->name);
-		append_requests(out, member);
+		if (member->requests.count == 0) {
+			bt_strbuf_append_c(out, " (requests nothing)");
+		} else {
+			for (uint32_t j = 0; j < member->requests.count && j < REQUESTS_SHOWN;
+				j++) {
+				const struct bt_capacity_request *request =
+					&member->requests.items[j];
+				bt_text_append(out, "%c%p %a", j == 0 ? " (" : ", ",
+					request->resource, request->resource, request->amount,
+					BT_AMOUNT_NEAREST);
+			}
+			bt_strbuf_append_c(
+				out, member->requests.count > REQUESTS_SHOWN ? ", ...)" : ")");
+		}
 		bt_text_append(out, "[%?, %n {pod|pods} each].\nTermination reason: %c: %p\n",
 			spec->group != NULL, spec->members.count, member->stop.type,
 			member->stop.message);
@@ -416,52 +415,6 @@ static void write_text(const void *answer, bool wide, struct bt_strbuf *out)
 
 /** --- the run --- */
 
-static int read_input(struct options *options, struct berth_error *err)
-{
-	int result = bt_source_read(&options->line.source, &options->line.cluster, err);
-	for (uint32_t i = 0; result == 0 && i < options->pods.list.count; i++) {
-		result = bt_capacity_specs_read(&options->specs, options->pods.list.items[i], err);
-	}
-	for (uint32_t i = 0; result == 0 && i < options->likes.list.count; i++) {
-		result = bt_capacity_specs_like(&options->specs, options->likes.list.items[i], err);
-	}
-	if (result == 0 && options->is_mix) {
-		result = bt_capacity_specs_weigh(
-			&options->specs, options->weights != NULL ? options->weights : "", err);
-	}
-	return result == 0 ? exclude_nodes(options, err) : result;
-}
-
-static int compute_all(struct options *options, struct berth_error *err)
-{
-	uint32_t spec_count = options->specs.list.count;
-	uint32_t question_count = options->is_mix ? 1 : spec_count;
-	int result = 0;
-	options->answers =
-		BT_ARENA_NEW_ARRAY(&options->line.arena, struct bt_capacity_answer, question_count);
-	for (uint32_t i = 0; result == 0 && i < question_count; i++) {
-		struct bt_progress progress;
-		struct bt_capacity_question question = {
-			.cluster = &options->line.cluster,
-			.left_out = options->left_out,
-			.create = bt_setup_scheduler,
-			.create_context = &options->line.setup,
-			.specs = &options->specs.list.items[i],
-			.spec_count = options->is_mix ? spec_count : 1,
-			.max = (uint32_t)options->max,
-			.after_queue = options->after_queue,
-			.quiet = i != 0,
-			.progress = bt_progress_show,
-			.progress_context = &progress,
-		};
-		bt_progress_start(&progress, "placing copies");
-		result = bt_capacity_compute(&question, &options->answers[i], err);
-		bt_progress_end(&progress);
-		options->answer_count += result == 0;
-	}
-	return result;
-}
-
 /** Reports each pod spec that has fewer copies than needed. Returns the exit status. */
 static int check_needs(const struct options *options)
 {
@@ -492,9 +445,45 @@ static int run(void *context, struct bt_strbuf *out, struct berth_error *err)
 	struct options *options = context;
 	options->specs.cluster = &options->line.cluster;
 	options->specs.namespace_ = options->namespace_;
-	int result = read_input(options, err);
+	int result = bt_source_read(&options->line.source, &options->line.cluster, err);
+	for (uint32_t i = 0; result == 0 && i < options->pods.list.count; i++) {
+		result = bt_capacity_specs_read(&options->specs, options->pods.list.items[i], err);
+	}
+	for (uint32_t i = 0; result == 0 && i < options->likes.list.count; i++) {
+		result = bt_capacity_specs_like(&options->specs, options->likes.list.items[i], err);
+	}
+	if (result == 0 && options->is_mix) {
+		result = bt_capacity_specs_weigh(
+			&options->specs, options->weights != NULL ? options->weights : "", err);
+	}
 	if (result == 0) {
-		result = compute_all(options, err);
+		result = exclude_nodes(options, err);
+	}
+	if (result == 0) {
+		uint32_t spec_count = options->specs.list.count;
+		uint32_t question_count = options->is_mix ? 1 : spec_count;
+		options->answers = BT_ARENA_NEW_ARRAY(
+			&options->line.arena, struct bt_capacity_answer, question_count);
+		for (uint32_t i = 0; result == 0 && i < question_count; i++) {
+			struct bt_progress progress;
+			struct bt_capacity_question question = {
+				.cluster = &options->line.cluster,
+				.left_out = options->left_out,
+				.create = bt_setup_scheduler,
+				.create_context = &options->line.setup,
+				.specs = &options->specs.list.items[i],
+				.spec_count = options->is_mix ? spec_count : 1,
+				.max = (uint32_t)options->max,
+				.after_queue = options->after_queue,
+				.quiet = i != 0,
+				.progress = bt_progress_show,
+				.progress_context = &progress,
+			};
+			bt_progress_start(&progress, "placing copies");
+			result = bt_capacity_compute(&question, &options->answers[i], err);
+			bt_progress_end(&progress);
+			options->answer_count += result == 0;
+		}
 	}
 	if (result == 0) {
 		result = bt_output_write(

@@ -145,20 +145,6 @@ static void offer_objects(
 	bt_manifests_finish(&cluster);
 }
 
-static void offer_gates(struct bt_complete *complete, const struct bt_complete_word *word)
-{
-	complete_offer(complete, word, BT_STR("AllAlpha"), "every gate that is alpha");
-	complete_offer(complete, word, BT_STR("AllBeta"), "every gate that is beta");
-	for (uint32_t i = 0; i < BT_GATE__COUNT; i++) {
-		enum bt_gate gate = (enum bt_gate)i;
-		struct bt_gate_state state = bt_gate_state_at(gate, BT_GATE_RELEASE_MINOR);
-		if (!state.locked) {
-			complete_offer(complete, word, bt_str_from(bt_gate_name(gate)),
-				state.value ? "default true" : "default false");
-		}
-	}
-}
-
 static bool is_placeholder(struct bt_str name)
 {
 	bool has_capital = false;
@@ -209,7 +195,16 @@ static void offer_alternative(struct bt_complete *complete, const struct bt_comp
 		offer_behind(complete, word, comma != NULL ? comma + 1 : word->text,
 			BT_STR("GATE=BOOL"));
 	} else if (bt_str_equal_c(alternative, "GATE")) {
-		offer_gates(complete, word);
+		complete_offer(complete, word, BT_STR("AllAlpha"), "every gate that is alpha");
+		complete_offer(complete, word, BT_STR("AllBeta"), "every gate that is beta");
+		for (uint32_t i = 0; i < BT_GATE__COUNT; i++) {
+			enum bt_gate gate = (enum bt_gate)i;
+			struct bt_gate_state state = bt_gate_state_at(gate, BT_GATE_RELEASE_MINOR);
+			if (!state.locked) {
+				complete_offer(complete, word, bt_str_from(bt_gate_name(gate)),
+					state.value ? "default true" : "default false");
+			}
+		}
 	} else if (bt_str_equal_c(alternative, "BOOL")) {
 		complete_offer(complete, word, BT_STR("true"), "");
 		complete_offer(complete, word, BT_STR("false"), "");
@@ -408,25 +403,6 @@ static bool complete_inline_value(struct bt_complete *complete)
 	return true;
 }
 
-static void complete_word(struct bt_complete *complete)
-{
-	if (complete->waiting != NULL) {
-		struct bt_complete_word word = {.text = complete->current};
-		if (complete->waiting->value_name != NULL) {
-			complete_value(complete, &word, complete->waiting->value_name);
-		}
-	} else if (complete->only_arguments || complete->current[0] != '-') {
-		struct bt_complete_word word = {.text = complete->current};
-		if (complete->command->arguments != NULL) {
-			complete_value(complete, &word, complete->command->arguments);
-		} else if (!complete->only_arguments) {
-			offer_flags(complete);
-		}
-	} else if (!complete_inline_value(complete)) {
-		offer_flags(complete);
-	}
-}
-
 /** --- all of it --- */
 
 static void complete_line(struct bt_complete *complete, int argc, char **argv)
@@ -454,7 +430,23 @@ static void complete_line(struct bt_complete *complete, int argc, char **argv)
 			for (int k = 1; k < argc - 1; k++) {
 				take_word(complete, argv[k]);
 			}
-			complete_word(complete);
+			if (complete->waiting != NULL) {
+				struct bt_complete_word word = {.text = complete->current};
+				if (complete->waiting->value_name != NULL) {
+					complete_value(
+						complete, &word, complete->waiting->value_name);
+				}
+			} else if (complete->only_arguments || complete->current[0] != '-') {
+				struct bt_complete_word word = {.text = complete->current};
+				if (complete->command->arguments != NULL) {
+					complete_value(
+						complete, &word, complete->command->arguments);
+				} else if (!complete->only_arguments) {
+					offer_flags(complete);
+				}
+			} else if (!complete_inline_value(complete)) {
+				offer_flags(complete);
+			}
 		}
 	}
 }

@@ -72,32 +72,6 @@ static const struct bt_node *node_object(void *context, struct bt_str name)
 /** --- the pod --- */
 
 /**
- * Remove a running pod from the cluster, and fill in *pod as if it had never been placed.
- * *out_node: the node that it runs on.
- */
-static int remove_running_pod(struct bt_simulation *simulation, uint32_t object_index,
-	struct bt_pod *pod, struct bt_str *out_node, struct berth_error *err)
-{
-	const struct bt_manifests *cluster = simulation->cluster;
-	const struct bt_manifests_object *object = &cluster->objects.items[object_index];
-	const struct bt_pod_spec *spec;
-	*pod = bt_manifests_pod(object);
-	int result =
-		bt_pod_admission_admit(&simulation->expansion.admission, pod, true, &spec, err);
-	if (result == 0) {
-		struct bt_str node_name = pod->spec.node_name;
-		pod->spec = *spec;
-		pod->spec.node_name = node_name;
-		result = bt_state_remove_pod(simulation->engine->state, pod, err);
-	}
-	bt_pod_claims_release(simulation->engine->state, pod->metadata.uid, true);
-	*out_node = pod->spec.node_name;
-	pod->spec.node_name = BT_STR("");
-	pod->status.nominated_node_name = BT_STR("");
-	return result;
-}
-
-/**
  * Whether the pod comes from an API server and has no tolerations. All other pods have a list of
  * tolerations once they are created, because API servers add two tolerations by default.
  */
@@ -126,8 +100,22 @@ static int prepare(const struct options *options, struct bt_simulation *simulati
 	if (choice->pending != UINT32_MAX) {
 		report->pod = simulation->pods.items[choice->pending].pod;
 	} else {
-		int result = remove_running_pod(
-			simulation, choice->object, pod, &report->running_on, err);
+		/* Remove the running pod from the cluster, as if it had never been placed. */
+		const struct bt_manifests_object *object = &cluster->objects.items[choice->object];
+		const struct bt_pod_spec *spec;
+		*pod = bt_manifests_pod(object);
+		int result = bt_pod_admission_admit(
+			&simulation->expansion.admission, pod, true, &spec, err);
+		if (result == 0) {
+			struct bt_str node_name = pod->spec.node_name;
+			pod->spec = *spec;
+			pod->spec.node_name = node_name;
+			result = bt_state_remove_pod(simulation->engine->state, pod, err);
+		}
+		bt_pod_claims_release(simulation->engine->state, pod->metadata.uid, true);
+		report->running_on = pod->spec.node_name;
+		pod->spec.node_name = BT_STR("");
+		pod->status.nominated_node_name = BT_STR("");
 		if (result < 0) {
 			return bt_manifests_wrap(cluster, choice->object, result, err);
 		}

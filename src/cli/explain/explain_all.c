@@ -211,66 +211,7 @@ static int explain_group(struct bt_simulation *simulation, const struct bt_expla
 	return result;
 }
 
-/** Merge pods without a controller that have the same explanation. */
-static void join_alike(struct answer *answer)
-{
-	uint32_t kept = 0;
-	for (uint32_t i = 0; i < answer->group_count; i++) {
-		struct group *group = &answer->groups[i];
-		struct group *same = NULL;
-		for (uint32_t k = 0; k < kept && same == NULL && group->fate != NULL; k++) {
-			struct group *other = &answer->groups[k];
-			if (other->fate != NULL && group->owner.kind.length == 0 &&
-				other->owner.kind.length == 0 &&
-				bt_str_equal(other->namespace_, group->namespace_) &&
-				strcmp(other->fate, group->fate) == 0 &&
-				bt_str_equal(other->message, group->message) &&
-				bt_str_equal(other->change, group->change) &&
-				bt_str_equal(other->nominated_node, group->nominated_node)) {
-				same = other;
-			}
-		}
-		if (same == NULL) {
-			answer->groups[kept++] = *group;
-		} else {
-			same->count += group->count;
-			same->fit_count += group->fit_count;
-			same->others += 1;
-		}
-	}
-	answer->group_count = kept;
-}
-
-static void find_best_change(struct answer *answer)
-{
-	for (uint32_t i = 0; i < answer->group_count; i++) {
-		uint32_t count = 0;
-		for (uint32_t k = 0;
-			k < answer->group_count && answer->groups[i].change.length != 0; k++) {
-			count += bt_str_equal(answer->groups[k].change, answer->groups[i].change)
-				? staying_count(&answer->groups[k])
-				: 0;
-		}
-		if (count > answer->best_count) {
-			answer->best_change = answer->groups[i].change;
-			answer->best_count = count;
-		}
-	}
-}
-
 /** --- answers --- */
-
-static void append_pods(const struct group *group, struct bt_strbuf *out)
-{
-	if (group->owner.kind.length != 0) {
-		bt_strbuf_append_lower(out, group->owner.kind);
-		bt_text_append(out, "/%p", group->owner.name);
-	} else {
-		bt_text_append(
-			out, "pod/%p[ and %u more]", group->first->metadata.name, group->others);
-	}
-	bt_text_append(out, " in %p", group->namespace_);
-}
 
 static void write_text(const void *context, bool wide BT_UNUSED, struct bt_strbuf *out)
 {
@@ -298,7 +239,14 @@ static void write_text(const void *context, bool wide BT_UNUSED, struct bt_strbu
 		bt_text_append(out,
 			"\n[%n of ]%n {pod|pods}: ", group->fit_count != 0 ? staying : 0,
 			group->count);
-		append_pods(group, out);
+		if (group->owner.kind.length != 0) {
+			bt_strbuf_append_lower(out, group->owner.kind);
+			bt_text_append(out, "/%p", group->owner.name);
+		} else {
+			bt_text_append(out, "pod/%p[ and %u more]", group->first->metadata.name,
+				group->others);
+		}
+		bt_text_append(out, " in %p", group->namespace_);
 		bt_strbuf_append_c(out, "\n  why:  ");
 		if (staying == 0) {
 			bt_strbuf_append_c(out,
@@ -364,9 +312,49 @@ int bt_explain_all_write(struct bt_simulation *simulation, const char *namespace
 		result = explain_group(simulation, options, &answer, &answer.groups[i], err);
 	}
 	if (result == 0) {
-		join_alike(&answer);
+		/* Merge pods without a controller that have the same explanation. */
+		uint32_t kept = 0;
+		for (uint32_t i = 0; i < answer.group_count; i++) {
+			struct group *group = &answer.groups[i];
+			struct group *same = NULL;
+			for (uint32_t k = 0; k < kept && same == NULL && group->fate != NULL; k++) {
+				struct group *other = &answer.groups[k];
+				if (other->fate != NULL && group->owner.kind.length == 0 &&
+					other->owner.kind.length == 0 &&
+					bt_str_equal(other->namespace_, group->namespace_) &&
+					strcmp(other->fate, group->fate) == 0 &&
+					bt_str_equal(other->message, group->message) &&
+					bt_str_equal(other->change, group->change) &&
+					bt_str_equal(
+						other->nominated_node, group->nominated_node)) {
+					same = other;
+				}
+			}
+			if (same == NULL) {
+				answer.groups[kept++] = *group;
+			} else {
+				same->count += group->count;
+				same->fit_count += group->fit_count;
+				same->others += 1;
+			}
+		}
+		answer.group_count = kept;
 		qsort(answer.groups, answer.group_count, sizeof(*answer.groups), compare_groups);
-		find_best_change(&answer);
+		for (uint32_t i = 0; i < answer.group_count; i++) {
+			uint32_t count = 0;
+			for (uint32_t k = 0;
+				k < answer.group_count && answer.groups[i].change.length != 0;
+				k++) {
+				count += bt_str_equal(
+						 answer.groups[k].change, answer.groups[i].change)
+					? staying_count(&answer.groups[k])
+					: 0;
+			}
+			if (count > answer.best_count) {
+				answer.best_change = answer.groups[i].change;
+				answer.best_count = count;
+			}
+		}
 		result = bt_output_write(format, write_text, write_json, &answer, out, err);
 	}
 	if (result == 0 && answer.pod_count != 0) {

@@ -25,30 +25,6 @@ static void write_changes(const struct bt_explain_report *report, const char *na
 
 /** --- the pod and its place in the queue --- */
 
-static void write_queue(const struct bt_explain_report *report, struct bt_json_writer *writer)
-{
-	const struct bt_pod *pod = report->pod;
-	const struct bt_pod_condition *condition =
-		bt_pod_find_condition(pod, BT_STR("PodScheduled"));
-	bt_json_write(writer,
-		"queue: {pendingPods: %u, podsBefore: %u, afterQueue: %b, placedBefore: %u, gates: "
-		"[",
-		report->pending_count, report->ahead_count, report->after_queue,
-		report->placed_count);
-	for (uint32_t i = 0; i < pod->spec.scheduling_gates.count; i++) {
-		bt_json_write_str(writer, pod->spec.scheduling_gates.items[i].name);
-	}
-	bt_json_write(writer, "], nominatedNode: %s, deleting: %b", pod->status.nominated_node_name,
-		pod->metadata.deletion_timestamp != NULL);
-	if (condition != NULL) {
-		bt_json_write(writer, "condition: {status: %s, reason: %s, message: %s",
-			condition->status, condition->reason, condition->message);
-		bt_json_write_member_time(writer, "since", &condition->last_transition_time);
-		bt_json_end_object(writer);
-	}
-	bt_json_end_object(writer);
-}
-
 /** --- nodes --- */
 
 static void write_devices(const struct bt_allocation_report *report, struct bt_json_writer *writer)
@@ -127,20 +103,6 @@ static void write_preemption(
 	bt_json_write(writer, "]}");
 }
 
-static void write_events(const struct bt_explain_events *events, struct bt_json_writer *writer)
-{
-	bt_json_begin_array(writer);
-	for (uint32_t i = 0; i < events->list.count; i++) {
-		const struct bt_live_event *event = &events->list.items[i];
-		bt_json_write(writer, "{type: %s, reason: %s, message: %s, source: %s, count: %d",
-			event->type, event->reason, event->message, event->source, event->count);
-		bt_json_write_member_time(writer, "first", &event->first);
-		bt_json_write_member_time(writer, "last", &event->last);
-		bt_json_end_object(writer);
-	}
-	bt_json_end_array(writer);
-}
-
 void bt_explain_write_json_groups(
 	const struct bt_explanation *explanation, struct bt_json_writer *writer)
 {
@@ -205,9 +167,36 @@ static void write_json(const void *answer, struct bt_json_writer *writer)
 	bt_json_write(writer, "], untriedNodes: %u", explanation->untried_count);
 	write_changes(report, "entryChanges", &explanation->entry_remedies, writer);
 	write_preemption(&explanation->preemption, writer);
-	write_queue(report, writer);
+	const struct bt_pod_condition *condition =
+		bt_pod_find_condition(pod, BT_STR("PodScheduled"));
+	bt_json_write(writer,
+		"queue: {pendingPods: %u, podsBefore: %u, afterQueue: %b, placedBefore: %u, gates: "
+		"[",
+		report->pending_count, report->ahead_count, report->after_queue,
+		report->placed_count);
+	for (uint32_t i = 0; i < pod->spec.scheduling_gates.count; i++) {
+		bt_json_write_str(writer, pod->spec.scheduling_gates.items[i].name);
+	}
+	bt_json_write(writer, "], nominatedNode: %s, deleting: %b", pod->status.nominated_node_name,
+		pod->metadata.deletion_timestamp != NULL);
+	if (condition != NULL) {
+		bt_json_write(writer, "condition: {status: %s, reason: %s, message: %s",
+			condition->status, condition->reason, condition->message);
+		bt_json_write_member_time(writer, "since", &condition->last_transition_time);
+		bt_json_end_object(writer);
+	}
+	bt_json_end_object(writer);
 	bt_json_write_name_c(writer, "events");
-	write_events(&report->events, writer);
+	bt_json_begin_array(writer);
+	for (uint32_t i = 0; i < report->events.list.count; i++) {
+		const struct bt_live_event *event = &report->events.list.items[i];
+		bt_json_write(writer, "{type: %s, reason: %s, message: %s, source: %s, count: %d",
+			event->type, event->reason, event->message, event->source, event->count);
+		bt_json_write_member_time(writer, "first", &event->first);
+		bt_json_write_member_time(writer, "last", &event->last);
+		bt_json_end_object(writer);
+	}
+	bt_json_end_array(writer);
 	bt_json_end_object(writer);
 }
 

@@ -186,30 +186,6 @@ static void add_word(struct words *words, struct bt_str namespace_, struct bt_st
 }
 
 /**
- * Find the same or a similar name in any namespace, else a name that begins with the given one;
- * NULL: none.
- */
-static const struct candidate *find_alike(const struct words *words, struct bt_str name)
-{
-	char *given = bt_strndup(name.data != NULL ? name.data : "", name.length);
-	const char *close = bt_suggest(given, words->list.items, words->list.count);
-	const struct candidate *alike = NULL;
-	bt_free(given);
-	for (uint32_t i = 0; i < words->list.count && alike == NULL; i++) {
-		struct bt_str word = words->objects.items[i].name;
-		if (bt_str_equal(word, name) || (close != NULL && bt_str_equal_c(word, close))) {
-			alike = &words->objects.items[i];
-		}
-	}
-	for (uint32_t i = 0; i < words->list.count && alike == NULL; i++) {
-		if (bt_str_has_prefix(words->objects.items[i].name, name)) {
-			alike = &words->objects.items[i];
-		}
-	}
-	return alike;
-}
-
-/**
  * Find the workload with exactly this name, because users may name a workload without its kind when
  * they mean its pods. NULL: none.
  */
@@ -254,7 +230,27 @@ static void append_suggestion(const struct search *search, struct bt_strbuf *tex
 			add_word(&words, object->namespace_, object->name);
 		}
 	}
-	const struct candidate *alike = find_alike(&words, reference->name);
+	/*
+	 * Find the same or a similar name in any namespace, else a name that begins with
+	 * the given one; NULL: none.
+	 */
+	char *given = bt_strndup(
+		reference->name.data != NULL ? reference->name.data : "", reference->name.length);
+	const char *close = bt_suggest(given, words.list.items, words.list.count);
+	const struct candidate *alike = NULL;
+	bt_free(given);
+	for (uint32_t i = 0; i < words.list.count && alike == NULL; i++) {
+		struct bt_str word = words.objects.items[i].name;
+		if (bt_str_equal(word, reference->name) ||
+			(close != NULL && bt_str_equal_c(word, close))) {
+			alike = &words.objects.items[i];
+		}
+	}
+	for (uint32_t i = 0; i < words.list.count && alike == NULL; i++) {
+		if (bt_str_has_prefix(words.objects.items[i].name, reference->name)) {
+			alike = &words.objects.items[i];
+		}
+	}
 	if (alike != NULL) {
 		bt_strbuf_append_c(text, "; did you mean ");
 		append_name(text, alike->namespace_, alike->name);
@@ -318,29 +314,6 @@ static const struct candidate *best_of(const struct search *search)
 		}
 	}
 	return best;
-}
-
-static int choose_the_only_one(
-	const struct search *search, struct bt_pod_choice *out, struct berth_error *err)
-{
-	struct bt_strbuf text = {0};
-	if (search->found.count == 1) {
-		set_choice(&search->found.items[0], out);
-		return 0;
-	}
-	if (search->pod_count == 0) {
-		bt_text_append(&text, "there are no pods[ in namespace %p]",
-			bt_str_sub(search->namespace_, 0, BT_MANIFESTS_NAME_BYTES_MAX));
-	} else if (search->found.count == 0) {
-		bt_strbuf_append_c(&text, "no pod waits for a node (");
-		append_counts(search, &text);
-		bt_strbuf_append_c(&text, "): name one to see where it would go");
-	} else {
-		bt_text_append(
-			&text, "%u pods wait for a node, name one of them: ", search->found.count);
-		append_list(search, false, search->found.count, &text);
-	}
-	return bt_error_take(err, BERTH_ERR_INVALID, &text);
 }
 
 static int choose(struct search *search, struct bt_pod_choice *out, struct berth_error *err)
@@ -419,7 +392,26 @@ int bt_pod_choose(const struct bt_simulation *simulation, const struct bt_pod_re
 	*out = (struct bt_pod_choice){.pending = UINT32_MAX};
 	if (reference == NULL) {
 		search_pods(&search);
-		result = choose_the_only_one(&search, out, err);
+		struct bt_strbuf text = {0};
+		if (search.found.count == 1) {
+			set_choice(&search.found.items[0], out);
+			result = 0;
+		} else {
+			if (search.pod_count == 0) {
+				bt_text_append(&text, "there are no pods[ in namespace %p]",
+					bt_str_sub(
+						search.namespace_, 0, BT_MANIFESTS_NAME_BYTES_MAX));
+			} else if (search.found.count == 0) {
+				bt_strbuf_append_c(&text, "no pod waits for a node (");
+				append_counts(&search, &text);
+				bt_strbuf_append_c(&text, "): name one to see where it would go");
+			} else {
+				bt_text_append(&text, "%u pods wait for a node, name one of them: ",
+					search.found.count);
+				append_list(&search, false, search.found.count, &text);
+			}
+			result = bt_error_take(err, BERTH_ERR_INVALID, &text);
+		}
 	} else {
 		search.namespace_ = reference->namespace_;
 		search_pods(&search);

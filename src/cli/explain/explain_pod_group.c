@@ -196,39 +196,38 @@ static void write_summary(const struct report *report, struct bt_strbuf *out)
 	bt_text_append(out, "[\nThe scheduler says:\n  %p\n]", explanation->message);
 }
 
-static void write_placements(const struct report *report, bool wide, struct bt_strbuf *out)
+static void write_text(const void *answer, bool wide, struct bt_strbuf *out)
 {
+	const struct report *report = answer;
 	const struct bt_group_explanation *explanation = report->explanation;
+	write_summary(report, out);
+	if (explanation->members.count == 0) {
+		return;
+	}
 	struct bt_table table;
 	uint32_t count = explanation->placements.count;
 	uint32_t shown = wide || count < ROWS_MAX ? count : ROWS_MAX;
-	if (explanation->topology_key.length == 0 || count == 0) {
-		return;
+	if (explanation->topology_key.length != 0 && count != 0) {
+		bt_text_append(out, "\nPlacements by %p, the %c one first:\n",
+			explanation->topology_key,
+			explanation->fate == BT_GROUP_FITS ? "chosen" : "closest");
+		BT_TABLE_BEGIN(&table, "  PLACEMENT", "NODES", "PODS");
+		for (uint32_t i = 0; i < shown; i++) {
+			/* The closest placement first, then the others by name. */
+			uint32_t index = i == 0             ? explanation->closest
+				: i <= explanation->closest ? i - 1
+							    : i;
+			const struct bt_explained_placement *placement =
+				&explanation->placements.items[index];
+			bt_table_add_cells(&table, "  %p\t%u\t%u/%u", placement->name,
+				placement->node_count, placement->placed_count,
+				explanation->members.count - explanation->gated_count);
+		}
+		bt_table_write(&table, out);
+		bt_explain_write_more(shown, count, "  ", out);
 	}
-	bt_text_append(out, "\nPlacements by %p, the %c one first:\n", explanation->topology_key,
-		explanation->fate == BT_GROUP_FITS ? "chosen" : "closest");
-	BT_TABLE_BEGIN(&table, "  PLACEMENT", "NODES", "PODS");
-	for (uint32_t i = 0; i < shown; i++) {
-		/* The closest placement first, then the others by name. */
-		uint32_t index = i == 0             ? explanation->closest
-			: i <= explanation->closest ? i - 1
-						    : i;
-		const struct bt_explained_placement *placement =
-			&explanation->placements.items[index];
-		bt_table_add_cells(&table, "  %p\t%u\t%u/%u", placement->name,
-			placement->node_count, placement->placed_count,
-			explanation->members.count - explanation->gated_count);
-	}
-	bt_table_write(&table, out);
-	bt_explain_write_more(shown, count, "  ", out);
-}
-
-static void write_members(const struct report *report, bool wide, struct bt_strbuf *out)
-{
-	const struct bt_group_explanation *explanation = report->explanation;
-	struct bt_table table;
-	uint32_t count = explanation->members.count;
-	uint32_t shown = wide || count < ROWS_MAX ? count : ROWS_MAX;
+	count = explanation->members.count;
+	shown = wide || count < ROWS_MAX ? count : ROWS_MAX;
 	bt_strbuf_append_c(out, "\nPods, in the order in which they are tried:\n");
 	BT_TABLE_BEGIN(&table, "  POD", "NODE", "MESSAGE");
 	for (uint32_t i = 0; i < shown; i++) {
@@ -239,11 +238,11 @@ static void write_members(const struct report *report, bool wide, struct bt_strb
 	}
 	bt_table_write(&table, out);
 	bt_explain_write_more(shown, count, "  ", out);
-}
-
-static void write_proposals(const struct report *report, struct bt_strbuf *out)
-{
-	const struct bt_group_explanation *explanation = report->explanation;
+	if (explanation->stopped != NULL && explanation->stop.groups.count != 0) {
+		bt_text_append(out, "\nWhat stops %p, nearest nodes first:\n",
+			explanation->stopped->metadata.name);
+		bt_explain_write_groups(&explanation->stop, out);
+	}
 	if (explanation->fate == BT_GROUP_FITS || explanation->fate == BT_GROUP_ERROR ||
 		!report->wants_proposals) {
 		return;
@@ -259,24 +258,6 @@ static void write_proposals(const struct report *report, struct bt_strbuf *out)
 		bt_text_append(out, ": then %n of %n pending {pod|pods} find a node\n",
 			proposal->placed_count, explanation->members.count);
 	}
-}
-
-static void write_text(const void *answer, bool wide, struct bt_strbuf *out)
-{
-	const struct report *report = answer;
-	const struct bt_group_explanation *explanation = report->explanation;
-	write_summary(report, out);
-	if (explanation->members.count == 0) {
-		return;
-	}
-	write_placements(report, wide, out);
-	write_members(report, wide, out);
-	if (explanation->stopped != NULL && explanation->stop.groups.count != 0) {
-		bt_text_append(out, "\nWhat stops %p, nearest nodes first:\n",
-			explanation->stopped->metadata.name);
-		bt_explain_write_groups(&explanation->stop, out);
-	}
-	write_proposals(report, out);
 }
 
 /** --- JSON output --- */

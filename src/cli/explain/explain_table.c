@@ -161,21 +161,6 @@ void bt_explain_write_groups(const struct bt_explanation *explanation, struct bt
 
 /** --- proposals --- */
 
-/**
- * Append ": then it fits on node-7", ": then it fits on 3 nodes", or ": then it fits there" if a
- * change names the node.
- */
-static void append_effect(const struct bt_proposal *proposal, struct bt_strbuf *out)
-{
-	bool is_named = proposal->opened_count == 1 && proposal->node.length != 0;
-	if (is_named && BT_STR_FIND(&proposal->remedies, node, proposal->node) != NULL) {
-		bt_strbuf_append_c(out, ": then it fits there");
-		return;
-	}
-	bt_text_append(out, ": then it fits on [%?%p][%?%n {node|nodes}]", is_named, proposal->node,
-		!is_named, proposal->opened_count);
-}
-
 static void explain_write_proposals(const struct bt_explain_report *report, struct bt_strbuf *out)
 {
 	const struct bt_explanation *explanation = report->explanation;
@@ -208,7 +193,13 @@ static void explain_write_proposals(const struct bt_explain_report *report, stru
 		bt_text_append(out, "  %u. ", ++number);
 		bool adds = bt_changes_append_text(
 			&proposal->remedies, report->pod, report->nodes, out);
-		append_effect(proposal, out);
+		bool is_named = proposal->opened_count == 1 && proposal->node.length != 0;
+		if (is_named && BT_STR_FIND(&proposal->remedies, node, proposal->node) != NULL) {
+			bt_strbuf_append_c(out, ": then it fits there");
+		} else {
+			bt_text_append(out, ": then it fits on [%?%p][%?%n {node|nodes}]", is_named,
+				proposal->node, !is_named, proposal->opened_count);
+		}
 		bt_text_append(out, "[ (%n more {node is|nodes are} alike)]\n",
 			adds ? 0 : proposal->alike_count);
 		bool lacks_tolerations = report->lacks_tolerations;
@@ -232,20 +223,6 @@ static void explain_write_proposals(const struct bt_explain_report *report, stru
 }
 
 /** --- preemption --- */
-
-static void write_selected(const struct bt_explained_candidate *candidate, struct bt_strbuf *out)
-{
-	bt_text_append(out,
-		"  it can make room on %p by evicting %n {pod|pods} of lower priority[, against a "
-		"disruption budget for %N of them]:\n",
-		candidate->node, candidate->victims.count, candidate->pdb_violations);
-	for (uint32_t i = 0; i < candidate->victims.count && i < VICTIMS_MAX; i++) {
-		const struct bt_explained_victim *victim = &candidate->victims.items[i];
-		bt_text_append(out, "    %m (priority %i)\n", victim->namespace_, victim->name,
-			victim->priority);
-	}
-	bt_explain_write_more(VICTIMS_MAX, candidate->victims.count, "    ", out);
-}
 
 /** Returns what the reason of a refusal means; "" if it speaks for itself. */
 static const char *plain_refusal(struct bt_str reason)
@@ -272,7 +249,21 @@ static void explain_write_preemption(const struct bt_explain_report *report, str
 	bt_strbuf_append_c(out, "\nPreemption:\n");
 	for (uint32_t i = 0; i < preemption->candidates.count && !selected; i++) {
 		if (preemption->candidates.items[i].selected) {
-			write_selected(&preemption->candidates.items[i], out);
+			const struct bt_explained_candidate *candidate =
+				&preemption->candidates.items[i];
+			bt_text_append(out,
+				"  it can make room on %p by evicting %n {pod|pods} of lower "
+				"priority[, against a "
+				"disruption budget for %N of them]:\n",
+				candidate->node, candidate->victims.count,
+				candidate->pdb_violations);
+			for (uint32_t k = 0; k < candidate->victims.count && k < VICTIMS_MAX; k++) {
+				const struct bt_explained_victim *victim =
+					&candidate->victims.items[k];
+				bt_text_append(out, "    %m (priority %i)\n", victim->namespace_,
+					victim->name, victim->priority);
+			}
+			bt_explain_write_more(VICTIMS_MAX, candidate->victims.count, "    ", out);
 			selected = true;
 		}
 	}
@@ -377,28 +368,6 @@ static bool is_equal_everywhere(const struct ranking *ranking, uint32_t column)
 	return true;
 }
 
-static void rank(const struct bt_explanation *explanation, struct ranking *ranking)
-{
-	ranking->nodes = BT_NEW_ARRAY(const struct bt_explained_node *, explanation->nodes.count);
-	for (uint32_t i = 0; i < explanation->nodes.count; i++) {
-		if (explanation->nodes.items[i].group == BT_EXPLAIN_GROUP_NONE) {
-			ranking->nodes[ranking->count++] = &explanation->nodes.items[i];
-		}
-	}
-	if (ranking->count == 0) {
-		return;
-	}
-	qsort(ranking->nodes, ranking->count, sizeof(const struct bt_explained_node *),
-		compare_fits);
-	for (uint32_t c = 0; c < ranking->nodes[0]->scores.count; c++) {
-		bool tells = ranking->count == 1 ? ranking->nodes[0]->scores.items[c].score != 0
-						 : !is_equal_everywhere(ranking, c);
-		if (ranking->column_count < SCORES_MAX && tells) {
-			ranking->columns[ranking->column_count++] = c;
-		}
-	}
-}
-
 static void write_scores(const struct ranking *ranking, uint32_t shown, struct bt_strbuf *out)
 {
 	struct bt_table table = {.column_count = ranking->column_count + 2};
@@ -422,27 +391,6 @@ static void write_scores(const struct ranking *ranking, uint32_t shown, struct b
 }
 
 /** --- all nodes that do not fit --- */
-
-static void write_all_obstacles(const struct bt_explanation *explanation, struct bt_strbuf *out)
-{
-	struct bt_table table;
-	if (explanation->groups.count == 0) {
-		return;
-	}
-	bt_strbuf_append_c(out, "\nWhy not, everything that is in the way:\n");
-	BT_TABLE_BEGIN(&table, "  NODE", "OBSTACLES");
-	for (uint32_t g = 0; g < explanation->groups.count; g++) {
-		const struct bt_explained_group *group = &explanation->groups.items[g];
-		for (uint32_t i = 0; i < group->nodes.count; i++) {
-			const struct bt_explained_node *node =
-				&explanation->nodes.items[group->nodes.items[i]];
-			bt_table_add_cells(&table, "  %p", node->name);
-			explain_append_obstacles(&table.text, node, true);
-			bt_table_end_cell(&table);
-		}
-	}
-	bt_table_write(&table, out);
-}
 
 /** Limit of events in the table. */
 #define EVENTS_SHOWN 5
@@ -487,7 +435,24 @@ void bt_explain_report_write_table(const void *answer, bool wide, struct bt_strb
 	bt_explain_write_summary(report, out);
 	const struct bt_explanation *explanation = report->explanation;
 	struct ranking ranking = {0};
-	rank(explanation, &ranking);
+	ranking.nodes = BT_NEW_ARRAY(const struct bt_explained_node *, explanation->nodes.count);
+	for (uint32_t i = 0; i < explanation->nodes.count; i++) {
+		if (explanation->nodes.items[i].group == BT_EXPLAIN_GROUP_NONE) {
+			ranking.nodes[ranking.count++] = &explanation->nodes.items[i];
+		}
+	}
+	if (ranking.count != 0) {
+		qsort(ranking.nodes, ranking.count, sizeof(const struct bt_explained_node *),
+			compare_fits);
+		for (uint32_t c = 0; c < ranking.nodes[0]->scores.count; c++) {
+			bool tells = ranking.count == 1
+				? ranking.nodes[0]->scores.items[c].score != 0
+				: !is_equal_everywhere(&ranking, c);
+			if (ranking.column_count < SCORES_MAX && tells) {
+				ranking.columns[ranking.column_count++] = c;
+			}
+		}
+	}
 	if (ranking.count != 0) {
 		uint32_t shown = wide || ranking.count < BEST_MAX ? ranking.count : BEST_MAX;
 		bt_strbuf_append_c(out, "\nScores, best nodes first:\n");
@@ -506,7 +471,23 @@ void bt_explain_report_write_table(const void *answer, bool wide, struct bt_strb
 	}
 	bt_free(ranking.nodes);
 	if (wide) {
-		write_all_obstacles(explanation, out);
+		struct bt_table table;
+		if (explanation->groups.count != 0) {
+			bt_strbuf_append_c(out, "\nWhy not, everything that is in the way:\n");
+			BT_TABLE_BEGIN(&table, "  NODE", "OBSTACLES");
+			for (uint32_t g = 0; g < explanation->groups.count; g++) {
+				const struct bt_explained_group *group =
+					&explanation->groups.items[g];
+				for (uint32_t i = 0; i < group->nodes.count; i++) {
+					const struct bt_explained_node *node =
+						&explanation->nodes.items[group->nodes.items[i]];
+					bt_table_add_cells(&table, "  %p", node->name);
+					explain_append_obstacles(&table.text, node, true);
+					bt_table_end_cell(&table);
+				}
+			}
+			bt_table_write(&table, out);
+		}
 	} else {
 		if (explanation->groups.count != 0) {
 			bt_strbuf_append_c(out,

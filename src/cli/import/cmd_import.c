@@ -123,35 +123,28 @@ static bool has_flag(const struct source *source, const char *name)
 	return false;
 }
 
-/** Refuses a flag that was given, but is one of other sources. */
-static int check_flag(const struct source *source, const struct options *options,
-	const struct bt_flag *flag, struct berth_error *err)
-{
-	size_t bytes = flag->type == BT_FLAG_INT ? sizeof(int64_t) : sizeof(const char *);
-	bool is_given = memcmp((const char *)options + flag->offset,
-				(const char *)&defaults + flag->offset, bytes) != 0;
-	struct bt_strbuf others = {0};
-	for (size_t i = 0; i < BT_ARRAY_LENGTH(sources); i++) {
-		if (has_flag(&sources[i], flag->name)) {
-			bt_strbuf_printf(&others, "%s%s", others.length == 0 ? "" : " and ",
-				sources[i].name);
-		}
-	}
-	int result = others.length != 0 && !has_flag(source, flag->name) && is_given
-		? bt_error_set(err, BERTH_ERR_INVALID, "--%s: only for %s, not for %s", flag->name,
-			  bt_strbuf_c(&others), source->name)
-		: 0;
-	bt_strbuf_finish(&others);
-	return result;
-}
-
 static int check_source(
 	const struct source *source, struct options *options, struct berth_error *err)
 {
 	struct bt_import_request *request = &options->request;
 	int result = 0;
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(flags) && result == 0; i++) {
-		result = check_flag(source, options, &flags[i], err);
+		const struct bt_flag *flag = &flags[i];
+		size_t bytes = flag->type == BT_FLAG_INT ? sizeof(int64_t) : sizeof(const char *);
+		bool is_given = memcmp((const char *)options + flag->offset,
+					(const char *)&defaults + flag->offset, bytes) != 0;
+		struct bt_strbuf others = {0};
+		for (size_t k = 0; k < BT_ARRAY_LENGTH(sources); k++) {
+			if (has_flag(&sources[k], flag->name)) {
+				bt_strbuf_printf(&others, "%s%s", others.length == 0 ? "" : " and ",
+					sources[k].name);
+			}
+		}
+		result = others.length != 0 && !has_flag(source, flag->name) && is_given
+			? bt_error_set(err, BERTH_ERR_INVALID, "--%s: only for %s, not for %s",
+				  flag->name, bt_strbuf_c(&others), source->name)
+			: 0;
+		bt_strbuf_finish(&others);
 	}
 	if (result < 0) {
 		return result;

@@ -165,22 +165,6 @@ static int record(struct run *run, struct berth_error *err)
 	return result;
 }
 
-static void print_summary(const char *path, const struct bt_recorder_counts *counts)
-{
-	/* Keep standard output free for the recording. */
-	FILE *out = strcmp(path, "-") == 0 ? stderr : stdout;
-	bool has_bytes = counts->bytes != 0;
-	bool has_changes = has_bytes && counts->changes != 0;
-	uint64_t change_bytes = counts->bytes - counts->start_bytes;
-	bt_console_print(out,
-		"%c: %u {object|objects}, %d {change|changes}, %u {gap|gaps}[; %d bytes]"
-		"[%?, %d a change][, in %u files]\n",
-		path, counts->objects, (int64_t)counts->changes, counts->gaps,
-		(int64_t)counts->bytes, has_changes,
-		has_changes ? (int64_t)(change_bytes / counts->changes) : 0,
-		has_bytes && counts->parts > 1 ? counts->parts : 0);
-}
-
 static int run(void *context, struct bt_strbuf *out BT_UNUSED, struct berth_error *err)
 {
 	struct options *options = context;
@@ -195,7 +179,18 @@ static int run(void *context, struct bt_strbuf *out BT_UNUSED, struct berth_erro
 	}
 	if (run.recorder != NULL) {
 		struct bt_recorder_counts counts = bt_recorder_count(run.recorder);
-		print_summary(options->output_path, &counts);
+		/* Keep standard output free for the recording. */
+		FILE *stream = strcmp(options->output_path, "-") == 0 ? stderr : stdout;
+		bool has_bytes = counts.bytes != 0;
+		bool has_changes = has_bytes && counts.changes != 0;
+		uint64_t change_bytes = counts.bytes - counts.start_bytes;
+		bt_console_print(stream,
+			"%c: %u {object|objects}, %d {change|changes}, %u {gap|gaps}[; %d bytes]"
+			"[%?, %d a change][, in %u files]\n",
+			options->output_path, counts.objects, (int64_t)counts.changes, counts.gaps,
+			(int64_t)counts.bytes, has_changes,
+			has_changes ? (int64_t)(change_bytes / counts.changes) : 0,
+			has_bytes && counts.parts > 1 ? counts.parts : 0);
 	}
 	bt_recorder_destroy(run.recorder);
 	bt_live_watch_destroy(run.watch);

@@ -173,25 +173,6 @@ static void write_rows(
 	}
 }
 
-static void write_table(const struct comparison *comparison, bool has_prices, struct bt_strbuf *out)
-{
-	uint32_t shown = comparison->count < SHOWN_MAX ? comparison->count : SHOWN_MAX;
-	struct bt_table table = {.column_count = 1 + shown};
-	bt_table_add_c(&table, "");
-	for (uint32_t i = 0; i < shown; i++) {
-		bt_table_add(&table, comparison->alternatives[i].name);
-	}
-	size_t row_count = BT_ARRAY_LENGTH(rows) - (has_prices ? 0 : 1); /* the last row: costs */
-	for (size_t i = 0; i < row_count; i++) {
-		write_rows(&table, comparison, &rows[i]);
-	}
-	bt_table_write(&table, out);
-	if (comparison->count > SHOWN_MAX) {
-		bt_text_append(out, "and %n more {alternative|alternatives}: -o json has all\n",
-			comparison->count - SHOWN_MAX);
-	}
-}
-
 /** --- JSON and the report --- */
 
 static void write_json(const void *context, struct bt_json_writer *writer)
@@ -257,7 +238,24 @@ static int run(void *context, struct bt_strbuf *out, struct berth_error *err)
 		return bt_output_document(options->line.format, write_json, comparison, out, err);
 	}
 	if (result == 0) {
-		write_table(comparison, options->request.prices_path != NULL, out);
+		bool has_prices = options->request.prices_path != NULL;
+		uint32_t shown = comparison->count < SHOWN_MAX ? comparison->count : SHOWN_MAX;
+		struct bt_table table = {.column_count = 1 + shown};
+		bt_table_add_c(&table, "");
+		for (uint32_t i = 0; i < shown; i++) {
+			bt_table_add(&table, comparison->alternatives[i].name);
+		}
+		size_t row_count =
+			BT_ARRAY_LENGTH(rows) - (has_prices ? 0 : 1); /* the last row: costs */
+		for (size_t i = 0; i < row_count; i++) {
+			write_rows(&table, comparison, &rows[i]);
+		}
+		bt_table_write(&table, out);
+		if (comparison->count > SHOWN_MAX) {
+			bt_text_append(out,
+				"and %n more {alternative|alternatives}: -o json has all\n",
+				comparison->count - SHOWN_MAX);
+		}
 	}
 	return result;
 }
@@ -276,22 +274,6 @@ static struct bt_str short_name(const struct alternative *alternative)
 {
 	return alternative->config_path != NULL ? name_of(alternative->config_path)
 						: BT_STR("default");
-}
-
-/** Names each alternative: by its file, or by the file's path if two files have the same name. */
-static void name_alternatives(struct comparison *comparison)
-{
-	for (uint32_t i = 0; i < comparison->count; i++) {
-		struct alternative *alternative = &comparison->alternatives[i];
-		alternative->name = short_name(alternative);
-		for (uint32_t k = 0; k < comparison->count; k++) {
-			if (k != i && alternative->config_path != NULL &&
-				bt_str_equal(alternative->name,
-					short_name(&comparison->alternatives[k]))) {
-				alternative->name = bt_str_from(alternative->config_path);
-			}
-		}
-	}
 }
 
 static int check(void *context, struct berth_error *err)
@@ -325,7 +307,17 @@ static int check(void *context, struct berth_error *err)
 		const char *path = is_default ? NULL : options->configs.list.items[i - first];
 		comparison->alternatives[i] = (struct alternative){.config_path = path};
 	}
-	name_alternatives(comparison);
+	for (uint32_t i = 0; i < comparison->count; i++) {
+		struct alternative *alternative = &comparison->alternatives[i];
+		alternative->name = short_name(alternative);
+		for (uint32_t k = 0; k < comparison->count; k++) {
+			if (k != i && alternative->config_path != NULL &&
+				bt_str_equal(alternative->name,
+					short_name(&comparison->alternatives[k]))) {
+				alternative->name = bt_str_from(alternative->config_path);
+			}
+		}
+	}
 	result = bt_command_check_output(
 		&options->line, "report", options->report_path, options->request.prices_path, err);
 	for (uint32_t i = 0; i < config_count && result == 0; i++) {

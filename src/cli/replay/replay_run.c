@@ -59,17 +59,6 @@ static void write_member_time_ns(struct bt_json_writer *writer, const char *name
 	bt_strbuf_finish(&text);
 }
 
-/** Write the waiting times of the percentiles 1 to 100: the points of a distribution. */
-static void write_distribution(struct bt_json_writer *writer, const struct bt_waits *waits)
-{
-	bt_json_begin_member_array(writer, "waited");
-	for (uint32_t percent = 1; percent <= 100 && waits->count != 0; percent++) {
-		bt_json_write_double(
-			writer, to_seconds(bt_waits_quantile(waits, (double)percent / 100)));
-	}
-	bt_json_end_array(writer);
-}
-
 static void write_groups(struct bt_json_writer *writer, const char *name,
 	struct bt_measured_group *const *groups, uint32_t count)
 {
@@ -89,23 +78,6 @@ static void write_groups(struct bt_json_writer *writer, const char *name,
 
 /** Limit of columns of the heat map. */
 #define HEAT_COLUMNS 200
-
-/** Write one column per step: the use in per cent of each row of nodes; null: no nodes. */
-static void write_heat(struct bt_json_writer *writer, const struct bt_measure *measure)
-{
-	uint32_t step = measure->samples.count / HEAT_COLUMNS + 1;
-	bt_json_write(writer, "heat: {nodesPerRow: %u, samplesPerColumn: %u, columns: [",
-		measure->slots_per_row, step);
-	for (uint32_t i = 0; i < measure->samples.count; i += step) {
-		bt_json_begin_array(writer);
-		for (uint32_t row = 0; row < BT_MEASURE_HEAT_ROWS; row++) {
-			uint8_t heat = measure->samples.items[i].heat[row];
-			bt_json_write(writer, heat == UINT8_MAX ? "null" : "%u", (uint32_t)heat);
-		}
-		bt_json_end_array(writer);
-	}
-	bt_json_write(writer, "]}");
-}
 
 static void write_samples(struct bt_json_writer *writer, const struct bt_measure *measure)
 {
@@ -191,9 +163,27 @@ void bt_replay_answer_write_json(const void *context, struct bt_json_writer *wri
 	if (answer->is_compared) {
 		write_json_differences(writer, answer);
 	}
-	write_distribution(writer, &measure->waits);
+	/* The waiting times of the percentiles 1 to 100: the points of a distribution. */
+	bt_json_begin_member_array(writer, "waited");
+	for (uint32_t percent = 1; percent <= 100 && measure->waits.count != 0; percent++) {
+		bt_json_write_double(writer,
+			to_seconds(bt_waits_quantile(&measure->waits, (double)percent / 100)));
+	}
+	bt_json_end_array(writer);
 	write_samples(writer, measure);
-	write_heat(writer, measure);
+	/* One column per step: the use in per cent of each row of nodes; null: no nodes. */
+	uint32_t step = measure->samples.count / HEAT_COLUMNS + 1;
+	bt_json_write(writer, "heat: {nodesPerRow: %u, samplesPerColumn: %u, columns: [",
+		measure->slots_per_row, step);
+	for (uint32_t i = 0; i < measure->samples.count; i += step) {
+		bt_json_begin_array(writer);
+		for (uint32_t row = 0; row < BT_MEASURE_HEAT_ROWS; row++) {
+			uint8_t heat = measure->samples.items[i].heat[row];
+			bt_json_write(writer, heat == UINT8_MAX ? "null" : "%u", (uint32_t)heat);
+		}
+		bt_json_end_array(writer);
+	}
+	bt_json_write(writer, "]}");
 	bt_json_end_object(writer);
 }
 
@@ -306,48 +296,6 @@ static int read_prices(struct bt_replay_answer *answer, const char *path, struct
 	return result < 0 ? bt_error_wrap(err, result, "--prices: %s", path) : 0;
 }
 
-static int replay(const struct bt_replay_request *request, const struct bt_setup *setup,
-	struct bt_warnings *warnings, struct bt_replay_answer *answer, FILE *events,
-	struct berth_error *err)
-{
-	struct noting noting = {answer, events};
-	const struct bt_replay_sink sinks[] = {bt_measure_sink(&answer->measure),
-		{.context = &noting,
-			.created = write_created,
-			.bound = write_binding,
-			.departed = write_departure},
-		request->sink};
-	struct bt_progress progress;
-	struct bt_lives *lives;
-	int result = bt_lives_read(request->files.list.items, request->files.list.count,
-		bt_warnings_take, warnings, &lives, err);
-	if (result < 0) {
-		return result;
-	}
-	int64_t length_ns = bt_lives_end_ns(lives) - bt_lives_start_ns(lives);
-	int64_t end_ns = request->to_ns < length_ns ? request->to_ns : length_ns;
-	bt_progress_start(&progress, "replaying seconds");
-	const struct bt_replay_options options = {
-		.paths = request->files.list.items,
-		.path_count = request->files.list.count,
-		.from_ns = request->from_ns,
-		.to_ns = request->to_ns,
-		.interval_ns = ((end_ns - request->from_ns) / SAMPLES / BT_NS_PER_SECOND + 1) *
-			BT_NS_PER_SECOND,
-		.prefers_recorded = answer->is_compared,
-		.reasons_max = answer->is_compared ? BT_REPLAY_DIFFERENCES_MAX : 0,
-		.sinks = sinks,
-		.sink_count = BT_ARRAY_LENGTH(sinks),
-		.progress = bt_progress_show,
-		.progress_context = &progress,
-	};
-	result = bt_replay_run(&options, lives, bt_setup_scheduler, setup, &answer->counts, err);
-	bt_progress_end(&progress);
-	bt_measure_end(&answer->measure);
-	bt_lives_destroy(lives);
-	return result;
-}
-
 int bt_replay_answer_find(const struct bt_replay_request *request, const struct bt_setup *setup,
 	struct bt_warnings *warnings, struct bt_replay_answer *out_answer, struct berth_error *err)
 {
@@ -364,7 +312,44 @@ int bt_replay_answer_find(const struct bt_replay_request *request, const struct 
 					: 0;
 	}
 	if (result == 0) {
-		result = replay(request, setup, warnings, out_answer, events, err);
+		struct noting noting = {out_answer, events};
+		const struct bt_replay_sink sinks[] = {bt_measure_sink(&out_answer->measure),
+			{.context = &noting,
+				.created = write_created,
+				.bound = write_binding,
+				.departed = write_departure},
+			request->sink};
+		struct bt_progress progress;
+		struct bt_lives *lives;
+		result = bt_lives_read(request->files.list.items, request->files.list.count,
+			bt_warnings_take, warnings, &lives, err);
+		if (result >= 0) {
+			int64_t length_ns = bt_lives_end_ns(lives) - bt_lives_start_ns(lives);
+			int64_t end_ns = request->to_ns < length_ns ? request->to_ns : length_ns;
+			bt_progress_start(&progress, "replaying seconds");
+			const struct bt_replay_options options = {
+				.paths = request->files.list.items,
+				.path_count = request->files.list.count,
+				.from_ns = request->from_ns,
+				.to_ns = request->to_ns,
+				.interval_ns =
+					((end_ns - request->from_ns) / SAMPLES / BT_NS_PER_SECOND +
+						1) *
+					BT_NS_PER_SECOND,
+				.prefers_recorded = out_answer->is_compared,
+				.reasons_max =
+					out_answer->is_compared ? BT_REPLAY_DIFFERENCES_MAX : 0,
+				.sinks = sinks,
+				.sink_count = BT_ARRAY_LENGTH(sinks),
+				.progress = bt_progress_show,
+				.progress_context = &progress,
+			};
+			result = bt_replay_run(&options, lives, bt_setup_scheduler, setup,
+				&out_answer->counts, err);
+			bt_progress_end(&progress);
+			bt_measure_end(&out_answer->measure);
+			bt_lives_destroy(lives);
+		}
 	}
 	bool has_failed = events != NULL && ferror(events) != 0;
 	if (events != NULL && (fclose(events) != 0 || has_failed) && result == 0) {

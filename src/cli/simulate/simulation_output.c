@@ -10,30 +10,6 @@
 /** --- pods --- */
 
 /**
- * Adds the cells of -o wide, which are known only for pods that were tried in a scheduling cycle.
- */
-static void add_wide_cells(
-	struct bt_table *table, struct bt_state *state, const struct bt_simulated_pod *entry)
-{
-	bool is_placed = entry->fate == BT_FATE_SCHEDULED;
-	int32_t priority = bt_pod_priority(entry->pod);
-	if (!is_placed && entry->fate != BT_FATE_UNSCHEDULABLE &&
-		entry->fate != BT_FATE_SCHEDULER_ERROR) {
-		bt_table_add_cells(table, "%i\t-\t-\t-\t-", priority);
-		return;
-	}
-	struct bt_pod_info info;
-	bt_pod_info_init_pending(state, entry->pod, &info);
-	bt_table_add_cells(table, "%i\t%a\t%a", priority, BT_STR("cpu"),
-		info.shape->requested[BT_CPU_MILLI], BT_AMOUNT_NEAREST, BT_STR("memory"),
-		info.shape->requested[BT_MEMORY_BYTES], BT_AMOUNT_NEAREST);
-	bt_pod_info_finish_pending(state, &info);
-	bool is_scored = is_placed && entry->feasible_count > 1;
-	bt_table_add_cells(table, is_scored ? "%d" : "-", entry->score);
-	bt_table_add_cells(table, "%u", entry->feasible_count);
-}
-
-/**
  * If the pod at `index` is pending and has an owner: how many pods in a row after it have the same
  * owner and are pending for the same reason. Otherwise 0.
  */
@@ -121,7 +97,24 @@ static void write_pods(const struct bt_simulation *simulation, bool wide, struct
 			entry->fate == BT_FATE_SCHEDULED ? entry->node_name : BT_STR("-"));
 		i += more;
 		if (wide) {
-			add_wide_cells(&table, simulation->engine->state, entry);
+			bool is_placed = entry->fate == BT_FATE_SCHEDULED;
+			int32_t priority = bt_pod_priority(entry->pod);
+			if (!is_placed && entry->fate != BT_FATE_UNSCHEDULABLE &&
+				entry->fate != BT_FATE_SCHEDULER_ERROR) {
+				bt_table_add_cells(&table, "%i\t-\t-\t-\t-", priority);
+			} else {
+				struct bt_pod_info info;
+				bt_pod_info_init_pending(
+					simulation->engine->state, entry->pod, &info);
+				bt_table_add_cells(&table, "%i\t%a\t%a", priority, BT_STR("cpu"),
+					info.shape->requested[BT_CPU_MILLI], BT_AMOUNT_NEAREST,
+					BT_STR("memory"), info.shape->requested[BT_MEMORY_BYTES],
+					BT_AMOUNT_NEAREST);
+				bt_pod_info_finish_pending(simulation->engine->state, &info);
+				bool is_scored = is_placed && entry->feasible_count > 1;
+				bt_table_add_cells(&table, is_scored ? "%d" : "-", entry->score);
+				bt_table_add_cells(&table, "%u", entry->feasible_count);
+			}
 		}
 		/*
 		 * The status is the last cell and unpadded, so that a long message does not widen

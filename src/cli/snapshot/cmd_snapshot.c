@@ -179,9 +179,25 @@ static int write_both(const struct options *options, struct bt_manifests *cluste
 	return result == 0 ? snapshot_file_publish(snapshot, err) : result;
 }
 
-static int write_snapshot(
-	const struct options *options, struct bt_manifests *cluster, struct berth_error *err)
+static int run(void *context, struct bt_strbuf *out, struct berth_error *err)
 {
+	struct options *options = context;
+	struct bt_manifests *cluster = &options->line.cluster;
+	uint32_t node_count = 0;
+	uint32_t pod_count = 0;
+	int result = bt_source_read(&options->line.source, cluster, err);
+	if (result < 0) {
+		return result;
+	}
+	for (uint32_t i = 0; i < cluster->objects.count; i++) {
+		node_count += cluster->objects.items[i].kind == BT_KIND_NODE;
+		pod_count += cluster->objects.items[i].kind == BT_KIND_POD;
+	}
+	if (cluster->policies.count != 0) {
+		bt_manifests_warn(cluster,
+			"LimitRanges, ResourceQuotas and RuntimeClasses are left out; they have no "
+			"effect on the pods of the snapshot");
+	}
 	struct bt_snapshot_stream *stream = bt_snapshot_stream_create(options->strip_names);
 	struct snapshot_file snapshot = {0};
 	struct snapshot_file map = {0};
@@ -207,34 +223,11 @@ static int write_snapshot(
 			(void)sigdelset(&held, ending_signals[i]);
 		}
 	}
-	int result = write_both(options, cluster, stream, &snapshot, &map, err);
+	result = write_both(options, cluster, stream, &snapshot, &map, err);
 	snapshot_file_finish(&map);
 	snapshot_file_finish(&snapshot);
 	bt_snapshot_stream_destroy(stream);
 	(void)pthread_sigmask(SIG_UNBLOCK, &held, NULL); /* a pending signal ends the program */
-	return result;
-}
-
-static int run(void *context, struct bt_strbuf *out, struct berth_error *err)
-{
-	struct options *options = context;
-	struct bt_manifests *cluster = &options->line.cluster;
-	uint32_t node_count = 0;
-	uint32_t pod_count = 0;
-	int result = bt_source_read(&options->line.source, cluster, err);
-	if (result < 0) {
-		return result;
-	}
-	for (uint32_t i = 0; i < cluster->objects.count; i++) {
-		node_count += cluster->objects.items[i].kind == BT_KIND_NODE;
-		pod_count += cluster->objects.items[i].kind == BT_KIND_POD;
-	}
-	if (cluster->policies.count != 0) {
-		bt_manifests_warn(cluster,
-			"LimitRanges, ResourceQuotas and RuntimeClasses are left out; they have no "
-			"effect on the pods of the snapshot");
-	}
-	result = write_snapshot(options, cluster, err);
 	if (result == 0 && options->output_path != NULL) {
 		bt_text_append(out,
 			"%c: %u {node|nodes}, %u {pod|pods}, %u {object|objects} in all\n",

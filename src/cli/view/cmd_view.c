@@ -77,25 +77,6 @@ static const char *base_name(const char *path)
 	return slash != NULL && slash[1] != '\0' ? slash + 1 : path;
 }
 
-static int read_files(struct run *run, struct berth_error *err)
-{
-	const struct bt_arguments *files = &run->options->line.source.files;
-	/* The history borrows the texts of the cluster for the whole run. */
-	struct bt_manifests *cluster = &run->options->line.cluster;
-	int result = bt_source_read(&run->options->line.source, cluster, err);
-	if (result == 0) {
-		result = bt_history_take_files(&run->view.history, cluster, err);
-	}
-	if (result == 0) {
-		bt_strbuf_append_c(&run->view.source,
-			files->list.count != 0 ? base_name(files->list.items[0]) : "");
-		if (files->list.count > 1) {
-			bt_strbuf_printf(&run->view.source, " and %u more", files->list.count - 1);
-		}
-	}
-	return result;
-}
-
 static void take_replayed(void *context, const struct bt_object *old_object,
 	struct bt_object *new_object, int64_t time_ns)
 {
@@ -141,7 +122,22 @@ static int read_kept(struct run *run, struct berth_error *err)
 {
 	const struct bt_arguments *recordings = &run->options->line.arguments;
 	if (recordings->list.count == 0) {
-		return read_files(run, err);
+		const struct bt_arguments *files = &run->options->line.source.files;
+		/* The history borrows the texts of the cluster for the whole run. */
+		struct bt_manifests *cluster = &run->options->line.cluster;
+		int result = bt_source_read(&run->options->line.source, cluster, err);
+		if (result == 0) {
+			result = bt_history_take_files(&run->view.history, cluster, err);
+		}
+		if (result == 0) {
+			bt_strbuf_append_c(&run->view.source,
+				files->list.count != 0 ? base_name(files->list.items[0]) : "");
+			if (files->list.count > 1) {
+				bt_strbuf_printf(
+					&run->view.source, " and %u more", files->list.count - 1);
+			}
+		}
+		return result;
 	}
 	bt_strbuf_append_c(&run->view.source, base_name(recordings->list.items[0]));
 	return run->options->replays

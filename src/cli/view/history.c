@@ -326,28 +326,6 @@ void bt_history_take(struct bt_history *history, int64_t now_ns, const struct bt
 	}
 }
 
-/** Gives a pod that has a node the defaults of the API server, such as its priority. */
-static int admit_object(struct bt_expansion *expansion, uint32_t index, struct berth_error *err)
-{
-	const struct bt_manifests_object *entry = &expansion->cluster->objects.items[index];
-	if (entry->kind != BT_KIND_POD) {
-		return 0;
-	}
-	const struct bt_pod *own = bt_object_value(entry->object, BT_KIND_POD);
-	struct bt_pod pod = bt_manifests_pod(entry);
-	const struct bt_pod_spec *spec = &own->spec;
-	int result = bt_pod_is_assigned(own)
-		? bt_expansion_admit(expansion, index, &pod, &spec, err)
-		: 0;
-	if (result == 0 && spec != &own->spec) {
-		pod.spec = *spec;
-		pod.spec.node_name = own->spec.node_name;
-		bt_manifests_exchange(
-			expansion->cluster, index, bt_object_create(BT_KIND_POD, &pod));
-	}
-	return result;
-}
-
 int bt_history_take_files(
 	struct bt_history *history, struct bt_manifests *manifests, struct berth_error *err)
 {
@@ -356,7 +334,23 @@ int bt_history_take_files(
 	history->to_ns = history->from_ns;
 	int result = bt_expansion_open(&expansion, err);
 	for (uint32_t i = 0; i < manifests->objects.count && result == 0; i++) {
-		result = admit_object(&expansion, i, err);
+		const struct bt_manifests_object *entry = &expansion.cluster->objects.items[i];
+		if (entry->kind == BT_KIND_POD) {
+			/* A pod that has a node gets the API server's defaults, such as priority.
+			 */
+			const struct bt_pod *own = bt_object_value(entry->object, BT_KIND_POD);
+			struct bt_pod pod = bt_manifests_pod(entry);
+			const struct bt_pod_spec *spec = &own->spec;
+			result = bt_pod_is_assigned(own)
+				? bt_expansion_admit(&expansion, i, &pod, &spec, err)
+				: 0;
+			if (result == 0 && spec != &own->spec) {
+				pod.spec = *spec;
+				pod.spec.node_name = own->spec.node_name;
+				bt_manifests_exchange(
+					expansion.cluster, i, bt_object_create(BT_KIND_POD, &pod));
+			}
+		}
 		bt_history_take(
 			history, history->from_ns, NULL, manifests->objects.items[i].object);
 	}
@@ -365,22 +359,6 @@ int bt_history_take_files(
 }
 
 /** --- recordings --- */
-
-/**
- * Fill in the defaults that an API server sets; recordings made by other programs may lack them.
- * object: consumed.
- */
-static struct bt_object *complete_pod(struct bt_object *object)
-{
-	struct bt_pod pod = *(const struct bt_pod *)bt_object_value(object, BT_KIND_POD);
-	struct bt_arena arena = {0};
-	bt_pod_spec_default(&pod.spec, true, &arena);
-	bt_pod_default_affinity(&pod, &arena);
-	struct bt_object *completed = bt_object_create(BT_KIND_POD, &pod);
-	bt_object_release(object);
-	bt_arena_finish(&arena);
-	return completed;
-}
 
 static int apply_line(struct bt_history *history, int64_t now_ns,
 	const struct bt_recording_line *line, struct berth_error *err)
@@ -392,7 +370,16 @@ static int apply_line(struct bt_history *history, int64_t now_ns,
 	if (line->event == BT_RECORDING_ADD) {
 		result = bt_object_decode(line->json, &object, err);
 		if (result == 0 && line->kind == BT_KIND_POD) {
-			object = complete_pod(object);
+			/* Recordings made by other programs may lack the API server's defaults. */
+			struct bt_pod pod =
+				*(const struct bt_pod *)bt_object_value(object, BT_KIND_POD);
+			struct bt_arena arena = {0};
+			bt_pod_spec_default(&pod.spec, true, &arena);
+			bt_pod_default_affinity(&pod, &arena);
+			struct bt_object *completed = bt_object_create(BT_KIND_POD, &pod);
+			bt_object_release(object);
+			object = completed;
+			bt_arena_finish(&arena);
 		}
 	} else if (old == NULL) {
 		result = bt_error_set(err, BERTH_ERR_INVALID, "%s %.*s: is not there",

@@ -268,38 +268,6 @@ static void append_word(struct bt_strbuf *out, const char *word)
 	bt_printable_append_word(out, bt_str_from(word));
 }
 
-static void append_command_line(const struct bt_question *question, struct bt_strbuf *line)
-{
-	bt_strbuf_printf(line, "berth %s", question->entry->command->name);
-	for (uint32_t i = 1; i < question->argument_count; i++) {
-		append_word(line, question->arguments[i]);
-	}
-	/*
-	 * A single text is passed on standard input, so that the shown command line can be copied.
-	 */
-	bool is_inline = question->file_count == 1;
-	struct bt_str rest = question->files[0].text;
-	while (is_inline && rest.length != 0) { /* no line may end the here-document early */
-		is_inline = !bt_str_equal_c(bt_str_cut(&rest, '\n'), TEXT_END);
-	}
-	for (uint32_t i = 0; i < question->file_count; i++) {
-		bt_strbuf_printf(
-			line, " %s %s", question->files[i].flag, is_inline ? "/dev/stdin" : "FILE");
-	}
-	for (uint32_t i = 0; i < question->view->source_flags.list.count; i++) {
-		append_word(line, question->view->source_flags.list.items[i]);
-	}
-	for (uint32_t i = 0; i < question->view->flags.list.count; i++) {
-		append_word(line, question->view->flags.list.items[i]);
-	}
-	if (is_inline) {
-		struct bt_str text = question->files[0].text;
-		bool is_ended = bt_str_has_suffix(text, BT_STR("\n"));
-		bt_strbuf_printf(line, " <<'" TEXT_END "'\n%.*s%s" TEXT_END "\n", BT_STR_ARG(text),
-			is_ended ? "" : "\n");
-	}
-}
-
 static void write_answer(struct bt_question *question, int status, struct bt_strbuf *out)
 {
 	struct bt_strbuf line = {0};
@@ -322,7 +290,36 @@ static void write_answer(struct bt_question *question, int status, struct bt_str
 	bt_json_write(
 		&json, "{exitStatus: %i", (is_exited ? WEXITSTATUS(status) : BT_EXIT_BAD_INPUT));
 	if (!question->view->is_recording && question->at_ns == NOW_NS) {
-		append_command_line(question, &line);
+		bt_strbuf_printf(&line, "berth %s", question->entry->command->name);
+		for (uint32_t i = 1; i < question->argument_count; i++) {
+			append_word(&line, question->arguments[i]);
+		}
+		/*
+		 * A single text is passed on standard input, so that the shown command line can be
+		 * copied.
+		 */
+		bool is_inline = question->file_count == 1;
+		struct bt_str rest = question->files[0].text;
+		while (is_inline &&
+			rest.length != 0) { /* no line may end the here-document early */
+			is_inline = !bt_str_equal_c(bt_str_cut(&rest, '\n'), TEXT_END);
+		}
+		for (uint32_t i = 0; i < question->file_count; i++) {
+			bt_strbuf_printf(&line, " %s %s", question->files[i].flag,
+				is_inline ? "/dev/stdin" : "FILE");
+		}
+		for (uint32_t i = 0; i < question->view->source_flags.list.count; i++) {
+			append_word(&line, question->view->source_flags.list.items[i]);
+		}
+		for (uint32_t i = 0; i < question->view->flags.list.count; i++) {
+			append_word(&line, question->view->flags.list.items[i]);
+		}
+		if (is_inline) {
+			struct bt_str text = question->files[0].text;
+			bool is_ended = bt_str_has_suffix(text, BT_STR("\n"));
+			bt_strbuf_printf(&line, " <<'" TEXT_END "'\n%.*s%s" TEXT_END "\n",
+				BT_STR_ARG(text), is_ended ? "" : "\n");
+		}
 		bt_json_write_member(&json, "commandLine", bt_strbuf_str(&line));
 	}
 	bt_json_write_member(&json, "messages", bt_strbuf_str(&messages));

@@ -117,14 +117,6 @@ static bool is_own_host(const struct bt_view_call *call)
 	return is_ours || (view->certificate_pem != NULL && host.length != 0);
 }
 
-/** Whether the browser marks the request as sent by another site's page. */
-static bool is_other_site(const struct bt_view_call *call)
-{
-	struct bt_str site = bt_http_header(call->exchange, "Sec-Fetch-Site");
-	return site.length != 0 && !bt_str_equal_c(site, "same-origin") &&
-		!bt_str_equal_c(site, "none");
-}
-
 /** --- answers --- */
 
 static void add_header(struct bt_view_call *call, const char *name, const char *value)
@@ -415,7 +407,10 @@ static void serve_request(void *context, struct bt_http_exchange *exchange)
 			return;
 		}
 	}
-	if (is_other_site(call)) {
+	/* Browsers mark requests that another site's page sends. */
+	struct bt_str site = bt_http_header(call->exchange, "Sec-Fetch-Site");
+	if (site.length != 0 && !bt_str_equal_c(site, "same-origin") &&
+		!bt_str_equal_c(site, "none")) {
 		answer_error(call, 403, "requests of other sites are not answered");
 		return;
 	}

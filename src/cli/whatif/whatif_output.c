@@ -153,44 +153,6 @@ static void write_pods(const struct bt_whatif_report *report, bool wide, struct 
 	bt_free(pods);
 }
 
-/** --- budgets --- */
-
-static bool write_budgets_table(const struct bt_whatif *whatif, struct bt_strbuf *out)
-{
-	struct bt_table table;
-	bool any = false;
-	BT_TABLE_BEGIN(&table, "BUDGET", "ALLOWS", "EVICTIONS", "THE DRAIN");
-	for (uint32_t i = 0; i < whatif->budgets.count; i++) {
-		const struct bt_whatif_budget *budget = &whatif->budgets.items[i];
-		if (budget->evictions == 0) {
-			continue;
-		}
-		any = true;
-		bt_table_add_cells(&table, "%m\t%i\t%u", budget->namespace_, budget->name,
-			budget->allowed, budget->evictions);
-		struct bt_strbuf *cell = &table.text;
-		if (budget->shared != 0) {
-			bt_text_append(cell,
-				"refused for %u that several budgets cover: none is ever evicted",
-				budget->shared);
-		} else if (budget->held == 0) {
-			bt_strbuf_append_c(cell, "all at once");
-		} else if (budget->allowed <= 0) {
-			bt_strbuf_append_c(cell, "refused until the budget allows a disruption");
-		} else {
-			bt_text_append(cell, "%u wait until replacements are ready", budget->held);
-		}
-		bt_text_append(cell, "[; %u replacements stay pending, so the drain may not end]",
-			budget->held != 0 ? budget->still_pending : 0);
-		bt_table_end_cell(&table);
-	}
-	if (any) {
-		bt_table_write(&table, out);
-	}
-	bt_table_finish(&table);
-	return any;
-}
-
 /** --- nodes --- */
 
 /** Append "12%", or "-" if the node has none of the resource. */
@@ -300,14 +262,6 @@ static uint32_t list_changes(const struct bt_whatif_node *node, const char *chan
 	return count;
 }
 
-static void add_total(struct bt_table *table, const struct bt_whatif_report *report)
-{
-	bool is_equal = report->node_count_before == report->node_count_after;
-	bt_table_add_cells(table, "all\t[%?%n -> ]%n {node|nodes}", !is_equal,
-		report->node_count_before, report->node_count_after);
-	add_amounts(table, report, NULL);
-}
-
 static void write_nodes_table(
 	const struct bt_whatif_report *report, bool wide, struct bt_strbuf *out)
 {
@@ -342,7 +296,10 @@ static void write_nodes_table(
 			rows++;
 		}
 	}
-	add_total(&table, report);
+	bool is_equal = report->node_count_before == report->node_count_after;
+	bt_table_add_cells(&table, "all\t[%?%n -> ]%n {node|nodes}", !is_equal,
+		report->node_count_before, report->node_count_after);
+	add_amounts(&table, report, NULL);
 	bt_table_write(&table, out);
 	if (rows < report->nodes.count) {
 		bt_text_append(out, "%n more {node differs|nodes differ}: -o wide lists all\n",
@@ -480,9 +437,38 @@ static void write_text(const void *answer, bool wide, struct bt_strbuf *out)
 		write_pods(report, wide, out);
 		bt_strbuf_append_char(out, '\n');
 	}
-	if (write_budgets_table(report->whatif, out)) {
+	struct bt_table table;
+	bool has_budgets = false;
+	BT_TABLE_BEGIN(&table, "BUDGET", "ALLOWS", "EVICTIONS", "THE DRAIN");
+	for (uint32_t i = 0; i < report->whatif->budgets.count; i++) {
+		const struct bt_whatif_budget *budget = &report->whatif->budgets.items[i];
+		if (budget->evictions == 0) {
+			continue;
+		}
+		has_budgets = true;
+		bt_table_add_cells(&table, "%m\t%i\t%u", budget->namespace_, budget->name,
+			budget->allowed, budget->evictions);
+		struct bt_strbuf *cell = &table.text;
+		if (budget->shared != 0) {
+			bt_text_append(cell,
+				"refused for %u that several budgets cover: none is ever evicted",
+				budget->shared);
+		} else if (budget->held == 0) {
+			bt_strbuf_append_c(cell, "all at once");
+		} else if (budget->allowed <= 0) {
+			bt_strbuf_append_c(cell, "refused until the budget allows a disruption");
+		} else {
+			bt_text_append(cell, "%u wait until replacements are ready", budget->held);
+		}
+		bt_text_append(cell, "[; %u replacements stay pending, so the drain may not end]",
+			budget->held != 0 ? budget->still_pending : 0);
+		bt_table_end_cell(&table);
+	}
+	if (has_budgets) {
+		bt_table_write(&table, out);
 		bt_strbuf_append_char(out, '\n');
 	}
+	bt_table_finish(&table);
 	write_nodes_table(report, wide, out);
 	bt_strbuf_append_char(out, '\n');
 	static const struct {
