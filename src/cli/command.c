@@ -14,11 +14,6 @@
 #include "base/str.h"
 #include "base/vec.h"
 
-static char separator(const struct bt_command *command)
-{
-	return command->is_program ? '-' : ' ';
-}
-
 /** Print the error of wrong flags, and the flag that the user probably meant. */
 static int refuse_flags(const struct bt_command *command, struct berth_error *err)
 {
@@ -37,8 +32,8 @@ static int refuse_flags(const struct bt_command *command, struct berth_error *er
 	if (meant != NULL) {
 		(void)fprintf(stderr, "Did you mean --%s? ", meant);
 	}
-	(void)fprintf(stderr, "Run \"berth%c%s --help\" for its flags.\n", separator(command),
-		command->name);
+	(void)fprintf(stderr, "Run \"berth%c%s --help\" for its flags.\n",
+		command->is_program ? '-' : ' ', command->name);
 	return exit_status;
 }
 
@@ -187,7 +182,7 @@ int bt_command_check_output(const struct bt_command_line *line, const char *flag
 
 int bt_command_fail(const struct bt_command *command, struct berth_error *err)
 {
-	(void)fprintf(stderr, "berth%c%s: %s\n", separator(command), command->name,
+	(void)fprintf(stderr, "berth%c%s: %s\n", command->is_program ? '-' : ' ', command->name,
 		berth_error_message(err));
 	berth_error_finish(err);
 	return BT_EXIT_BAD_INPUT;

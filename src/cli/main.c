@@ -129,21 +129,6 @@ static int unknown_command(const char *name)
 	return BT_EXIT_BAD_INPUT;
 }
 
-static int run_help(int argc, char **argv)
-{
-	if (argc == 0 || strcmp(argv[0], "help") == 0) {
-		print_overview(stdout);
-		return BT_EXIT_OK;
-	}
-	const struct bt_command *command = find_command(argv[0]);
-	if (command == NULL) {
-		return unknown_command(argv[0]);
-	}
-	char help_flag[] = "--help";
-	char *help[] = {help_flag, NULL};
-	return bt_command_run(command, 1, help);
-}
-
 static int run_program(int argc, char **argv)
 {
 	/* A program named kube-scheduler runs only the command "scheduler". */
@@ -157,7 +142,15 @@ static int run_program(int argc, char **argv)
 	}
 	const char *name = argv[1];
 	if (strcmp(name, "help") == 0) {
-		return run_help(argc - 2, argv + 2);
+		if (argc == 2 || strcmp(argv[2], "help") == 0) {
+			print_overview(stdout);
+			return BT_EXIT_OK;
+		}
+		char help_flag[] = "--help";
+		char *help[] = {help_flag, NULL};
+		const struct bt_command *explained = find_command(argv[2]);
+		return explained != NULL ? bt_command_run(explained, 1, help)
+					 : unknown_command(argv[2]);
 	}
 	if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0) {
 		print_overview(stdout);

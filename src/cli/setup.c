@@ -154,19 +154,15 @@ int bt_setup_engine_options(const struct bt_setup *setup, struct bt_engine_optio
 	return 0;
 }
 
-static int prepare(const struct bt_setup *setup, struct bt_engine_options *out_options,
-	struct bt_config **out_config, struct berth_error *err)
-{
-	int result = bt_setup_engine_options(setup, out_options, err);
-	return result == 0 ? bt_setup_load_config(setup, out_config, err) : result;
-}
-
 int bt_setup_engine(
 	const struct bt_setup *setup, struct bt_engine **out_engine, struct berth_error *err)
 {
 	struct bt_engine_options options;
 	struct bt_config *config;
-	int result = prepare(setup, &options, &config, err);
+	int result = bt_setup_engine_options(setup, &options, err);
+	if (result == 0) {
+		result = bt_setup_load_config(setup, &config, err);
+	}
 	if (result == 0) {
 		result = bt_engine_create(config, &options, out_engine, err);
 		bt_config_unref(config);
@@ -179,7 +175,10 @@ int bt_setup_scheduler(const void *setup, const struct bt_scheduler_writer *writ
 {
 	struct bt_engine_options options;
 	struct bt_config *config;
-	int result = prepare(setup, &options, &config, err);
+	int result = bt_setup_engine_options(setup, &options, err);
+	if (result == 0) {
+		result = bt_setup_load_config(setup, &config, err);
+	}
 	if (result == 0) {
 		result = bt_scheduler_create(config, &options, writer, out_scheduler, err);
 		bt_config_unref(config);

@@ -27,16 +27,11 @@ int bt_client_file_fail(const char *what, const char *path, int number, struct b
 	return code;
 }
 
-static int open_file(const char *path, bool waits)
-{
-	return open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | (waits ? 0 : O_NONBLOCK));
-}
-
 static int read_file(const char *path, bool waits, uint32_t bytes_max, struct bt_strbuf *out,
 	struct berth_error *err)
 {
 	size_t start = out->length;
-	int fd = open_file(path, waits);
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | (waits ? 0 : O_NONBLOCK));
 	struct stat status;
 
 	if (fd < 0) {
@@ -90,7 +85,7 @@ int bt_client_file_read_waiting(
 
 int bt_client_file_check(const char *path, struct berth_error *err)
 {
-	int fd = open_file(path, false);
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 
 	if (fd < 0) {
 		return bt_client_file_fail("open", path, errno, err);

@@ -36,11 +36,6 @@ static void start_period_if_due(struct bt_pace *pace, int64_t now_ns)
 	}
 }
 
-static int64_t shortest_of_late(const struct bt_pace *pace)
-{
-	return BT_MIN(pace->shortest_ns, pace->before_ns);
-}
-
 void bt_pace_init(struct bt_pace *pace, int64_t now_ns)
 {
 	begin_period(pace, INT64_MAX, now_ns);
@@ -51,7 +46,7 @@ void bt_pace_answered(struct bt_pace *pace, int64_t latency_ns, int64_t now_ns)
 {
 	start_period_if_due(pace, now_ns);
 	pace->shortest_ns = BT_MIN(pace->shortest_ns, latency_ns);
-	if (latency_ns / 2 > shortest_of_late(pace)) {
+	if (latency_ns / 2 > BT_MIN(pace->shortest_ns, pace->before_ns)) {
 		return;
 	}
 	pace->grown += pace->is_half && pace->grown < BT_PACE_CALLS_MAX ? 1 : 0;
@@ -61,7 +56,7 @@ void bt_pace_answered(struct bt_pace *pace, int64_t latency_ns, int64_t now_ns)
 uint32_t bt_pace_calls(struct bt_pace *pace, int64_t now_ns)
 {
 	start_period_if_due(pace, now_ns);
-	int64_t latency_ns = shortest_of_late(pace);
+	int64_t latency_ns = BT_MIN(pace->shortest_ns, pace->before_ns);
 	int64_t calls = latency_ns / (BT_NS_PER_SECOND / CALLS_PER_SECOND);
 	if (latency_ns == INT64_MAX || calls < BT_PACE_CALLS_MIN) {
 		return BT_PACE_CALLS_MIN;

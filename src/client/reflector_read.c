@@ -10,17 +10,12 @@
 /** Maximum number of a list's items that are kept unpacked: a few megabytes. */
 #define UNPACKED_MAX 8192
 
-static void release_unpacked(struct bt_reflector_store *store)
-{
-	bt_vec_finish_each(&store->unpacked, bt_object_release(*each));
-}
-
 void bt_reflector_store_finish(struct bt_reflector_store *store)
 {
 	for (uint32_t i = 0; i < store->items.count; i++) {
 		bt_object_release_packable(store->items.items[i]);
 	}
-	release_unpacked(store);
+	bt_vec_finish_each(&store->unpacked, bt_object_release(*each));
 	bt_vec_finish(&store->items);
 	bt_map_finish(&store->map);
 }
@@ -175,7 +170,7 @@ void bt_reflector_complete_copy(struct bt_reflector *reflector)
 			bt_object_allow_pack(object);
 			report_object(reflector, NULL, for_sink);
 		}
-		release_unpacked(store);
+		bt_vec_finish_each(&store->unpacked, bt_object_release(*each));
 	}
 	for (uint32_t i = 0; i < incoming->items.count; i++) {
 		apply_object(reflector, bt_object_unpack(incoming->items.items[i]));

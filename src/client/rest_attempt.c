@@ -16,11 +16,6 @@ static bool is_unreserved(char byte)
 		byte == '.' || byte == '~';
 }
 
-static void append_escaped(struct bt_strbuf *out, char byte)
-{
-	bt_strbuf_printf(out, "%%%02X", (unsigned int)(unsigned char)byte);
-}
-
 void bt_rest_append_segment(struct bt_strbuf *out, struct bt_str text)
 {
 	for (uint32_t i = 0; i < text.length; i++) {
@@ -29,7 +24,7 @@ void bt_rest_append_segment(struct bt_strbuf *out, struct bt_str text)
 			byte == '&' || byte == '+' || byte == '=') {
 			bt_strbuf_append_char(out, byte);
 		} else {
-			append_escaped(out, byte);
+			bt_strbuf_printf(out, "%%%02X", (unsigned int)(unsigned char)byte);
 		}
 	}
 }
@@ -62,7 +57,7 @@ void bt_rest_append_query(struct bt_strbuf *out, const char *name, struct bt_str
 		} else if (value.data[i] == ' ') {
 			bt_strbuf_append_char(out, '+');
 		} else {
-			append_escaped(out, value.data[i]);
+			bt_strbuf_printf(out, "%%%02X", (unsigned int)(unsigned char)value.data[i]);
 		}
 	}
 }

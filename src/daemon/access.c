@@ -12,11 +12,6 @@ enum bt_bearer {
 	BT_BEARER_INVALID, /* a bearer token that is malformed */
 };
 
-static bool caller_has_group(const struct bt_caller *caller, struct bt_str group)
-{
-	return bt_str_is_among(group, caller->groups.items, caller->groups.count);
-}
-
 /**
  * Tokens of a request: in the header Authorization, or among a websocket's protocols. Spec: 11
  * section 9.2.
@@ -228,7 +223,7 @@ static void accept_user(struct bt_access_check *check)
 	struct bt_access_rules *access = check->access;
 	struct bt_caller *caller = &check->caller;
 	if (!bt_str_equal(caller->name, BT_STR("system:anonymous")) &&
-		!caller_has_group(caller, authenticated)) {
+		!bt_str_is_among(authenticated, caller->groups.items, caller->groups.count)) {
 		bt_vec_push(&caller->groups, authenticated);
 	}
 	/* All but a few names are summarized, so that the label has few values. */
@@ -242,7 +237,7 @@ static void accept_user(struct bt_access_check *check)
 	bt_metric_add(bt_metric_cell(access->users, &label), 1);
 	count_outcome(access, &access->authentications, check->begun_ns, BT_STR("success"));
 	check->begun_ns = bt_loop_now_ns(access->options->loop);
-	if (caller_has_group(&check->caller, BT_STR("system:masters")) ||
+	if (bt_str_is_among(BT_STR("system:masters"), caller->groups.items, caller->groups.count) ||
 		is_always_allowed(
 			&access->options->options->authorization.always_allow_paths, check->path)) {
 		finish_with_verdict(check, BT_VERDICT_ALLOWED, BT_STR(""));

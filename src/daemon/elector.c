@@ -185,18 +185,13 @@ static void finish_try(struct bt_elector *elector, bool ok, int64_t now_ns)
 	}
 }
 
-static void keep_terms(struct bt_elector *elector)
-{
-	elector->proposal.acquire_us = elector->fetched.acquire_us;
-	elector->proposal.transitions = elector->fetched.transitions;
-}
-
 /** Return whether this process may replace the lease in `fetched`. If so, complete the proposal. */
 static bool may_take(struct bt_elector *elector)
 {
 	struct bt_str lock = elector->options.lock;
 	if (is_own_lease(elector, &elector->observed)) {
-		keep_terms(elector);
+		elector->proposal.acquire_us = elector->fetched.acquire_us;
+		elector->proposal.transitions = elector->fetched.transitions;
 		elector->slow_path = true;
 		return true;
 	}
@@ -229,7 +224,8 @@ static bool may_renew_coordinated(struct bt_elector *elector)
 		BT_LOG_INFO(4, "Lease is marked as 'end of term'", BT_LOG_STR("lock", lock));
 		return false;
 	}
-	keep_terms(elector);
+	elector->proposal.acquire_us = elector->fetched.acquire_us;
+	elector->proposal.transitions = elector->fetched.transitions;
 	elector->proposal.strategy = elector->fetched.strategy;
 	return true;
 }

@@ -98,13 +98,6 @@ void bt_event_record_append_name(const struct bt_event_record *record, struct bt
 	bt_strbuf_append_uuid(out, high, low);
 }
 
-static void write_series(struct bt_json_writer *writer, uint32_t series_count, int64_t series_ns,
-	struct bt_arena *arena)
-{
-	bt_json_write(writer, "series: {count: %d, lastObservedTime: %s}", (int64_t)series_count,
-		bt_micro_time_text(arena, series_ns));
-}
-
 /** Write the members of the reference to the regarding object, and the closing brace. */
 static void write_reference(struct bt_json_writer *writer, const struct bt_event_record *record)
 {
@@ -133,7 +126,8 @@ void bt_event_record_write(const struct bt_event_record *record, struct bt_str h
 		bt_strbuf_str(&name), bt_event_record_namespace(record),
 		bt_micro_time_text(&arena, record->time_ns));
 	if (series_count > 1) {
-		write_series(&writer, series_count, series_ns, &arena);
+		bt_json_write(&writer, "series: {count: %d, lastObservedTime: %s}",
+			(int64_t)series_count, bt_micro_time_text(&arena, series_ns));
 	}
 	bt_json_write(&writer,
 		"reportingController: %s, reportingInstance: %s, action: %s, reason: %s, "
@@ -155,7 +149,8 @@ void bt_event_record_write_series(uint32_t series_count, int64_t series_ns, stru
 	struct bt_arena arena = {0};
 	bt_json_writer_init(&writer, out, 0);
 	bt_json_begin_object(&writer);
-	write_series(&writer, series_count, series_ns, &arena);
+	bt_json_write(&writer, "series: {count: %d, lastObservedTime: %s}", (int64_t)series_count,
+		bt_micro_time_text(&arena, series_ns));
 	bt_json_end_object(&writer);
 	bt_arena_finish(&arena);
 }

@@ -39,11 +39,6 @@ static int64_t wall_now_ns(const struct bt_leader_election_options *options)
 					    : bt_clock_wall_ns();
 }
 
-static struct bt_str now_text(const struct bt_lease_candidate *candidate, struct bt_arena *arena)
-{
-	return bt_micro_time_text(arena, wall_now_ns(&candidate->options));
-}
-
 static void candidate_answered(
 	void *context, struct bt_rest_call *call BT_UNUSED, const struct bt_rest_answer *answer)
 {
@@ -114,7 +109,8 @@ static int64_t renew_candidate(void *context, int64_t now_ns)
 				"'kube-system'}, spec: {leaseName: 'kube-scheduler', renewTime: "
 				"%s, binaryVersion: %s, emulationVersion: %s, strategy: "
 				"'OldestEmulationVersion'}}",
-				candidate->identity, now_text(candidate, &arena),
+				candidate->identity,
+				bt_micro_time_text(&arena, wall_now_ns(&candidate->options)),
 				bt_versions_binary(versions),
 				bt_arena_printf(
 					&arena, "1.%d.0", versions->release.emulated_minor));
@@ -130,7 +126,7 @@ static int64_t renew_candidate(void *context, int64_t now_ns)
 		bt_rest_append_segment(&path, candidate->identity);
 		candidate->is_pinged = false;
 		bt_json_put(&arena, value, "{" CANDIDATE_TYPE ", spec: {renewTime: %s}}",
-			now_text(candidate, &arena));
+			bt_micro_time_text(&arena, wall_now_ns(&candidate->options)));
 		send_candidate(candidate, "PUT", bt_strbuf_str(&path), value);
 		bt_strbuf_finish(&path);
 		bt_arena_finish(&arena);

@@ -206,11 +206,6 @@ static void add_alpha(struct bt_config_errors *errors, const char *path)
 		errors, NULL, "%s: Forbidden: Feature LoggingAlphaOptions is disabled", path);
 }
 
-static bool is_some(const struct bt_daemon_flag_value *quantity)
-{
-	return !bt_str_equal_c(quantity->text, "0");
-}
-
 int bt_logging_check(const struct bt_daemon_flag_value *values, const struct bt_gates *gates,
 	struct berth_error *err)
 {
@@ -239,13 +234,13 @@ int bt_logging_check(const struct bt_daemon_flag_value *values, const struct bt_
 		if (values[BT_DAEMON_FLAG_LOG_TEXT_SPLIT_STREAM].number != 0) {
 			add_alpha(&errors, "options.text.splitStream");
 		}
-		if (is_some(&values[BT_DAEMON_FLAG_LOG_TEXT_INFO_BUFFER_SIZE])) {
+		if (!bt_str_equal_c(values[BT_DAEMON_FLAG_LOG_TEXT_INFO_BUFFER_SIZE].text, "0")) {
 			add_alpha(&errors, "options.text.infoBufferSize");
 		}
 		if (values[BT_DAEMON_FLAG_LOG_JSON_SPLIT_STREAM].number != 0) {
 			add_alpha(&errors, "options.json.splitStream");
 		}
-		if (is_some(&values[BT_DAEMON_FLAG_LOG_JSON_INFO_BUFFER_SIZE])) {
+		if (!bt_str_equal_c(values[BT_DAEMON_FLAG_LOG_JSON_INFO_BUFFER_SIZE].text, "0")) {
 			add_alpha(&errors, "options.json.infoBufferSize");
 		}
 	}

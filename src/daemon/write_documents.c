@@ -205,12 +205,6 @@ void bt_document_pod_group_status(const struct bt_pod_group *group,
 
 /** --- volumes: spec 13 section 14.6 --- */
 
-static void set_annotation(
-	struct bt_arena *arena, struct bt_json_value *object, const char *name, struct bt_str value)
-{
-	bt_json_put(arena, object, "{metadata: {annotations: {%c: %s}}}", name, value);
-}
-
 void bt_document_bind_volume(struct bt_arena *arena, struct bt_json_value *object,
 	const struct bt_persistent_volume *volume)
 {
@@ -218,7 +212,8 @@ void bt_document_bind_volume(struct bt_arena *arena, struct bt_json_value *objec
 	const struct bt_str *by_controller =
 		bt_str_map_find(&volume->metadata.annotations, bt_str_from(bound_by_controller));
 	if (by_controller != NULL) {
-		set_annotation(arena, object, bound_by_controller, *by_controller);
+		bt_json_put(arena, object, "{metadata: {annotations: {%c: %s}}}",
+			bound_by_controller, *by_controller);
 	}
 	const struct bt_object_reference *claim = volume->spec.claim_ref;
 	if (claim == NULL) {
@@ -235,7 +230,8 @@ void bt_document_select_node(
 	struct bt_arena *arena, struct bt_json_value *object, struct bt_str node_name)
 {
 	if (node_name.length != 0) {
-		set_annotation(arena, object, "volume.kubernetes.io/selected-node", node_name);
+		bt_json_put(arena, object, "{metadata: {annotations: {%c: %s}}}",
+			"volume.kubernetes.io/selected-node", node_name);
 	}
 }
 

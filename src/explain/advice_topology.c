@@ -157,16 +157,11 @@ static const struct affinity_survey *survey_of(const struct affinity_view *view)
 	return survey;
 }
 
-static bool is_hostname(struct bt_str key)
-{
-	return bt_str_equal_c(key, "kubernetes.io/hostname");
-}
-
 /** Returns "in zone-a" or "on this node". */
 static struct bt_str place_text(const struct affinity_view *view, struct bt_str key,
 	const struct bt_label_column *column, uint32_t domain)
 {
-	if (is_hostname(key)) {
+	if (bt_str_equal_c(key, "kubernetes.io/hostname")) {
 		return BT_STR("on this node");
 	}
 	return bt_arena_printf(view->advice->arena, "in %.*s",
@@ -201,13 +196,6 @@ static void add_drop_and_distance(
 	bt_advice_drop_requirement(view->advice, &(struct bt_remedy){.kind = kind, .index = index});
 }
 
-/** Adds a remedy only to pod_remedies. The remedy drops the term. */
-static void add_drop_of_term(
-	const struct affinity_view *view, enum bt_remedy_kind kind, uint32_t index)
-{
-	bt_advice_add_of_pod(view->advice, &(struct bt_remedy){.kind = kind, .index = index});
-}
-
 static void advise_affinity(const struct affinity_view *view)
 {
 	const struct bt_affinity_filter_data *data = view->data;
@@ -232,14 +220,16 @@ static void advise_affinity(const struct affinity_view *view)
 			if (view->advice->hint.length == 0) {
 				bt_advice_hint(view->advice, "lacks label %s", key);
 			}
-			if (!is_hostname(key)) {
+			if (!bt_str_equal_c(key, "kubernetes.io/hostname")) {
 				label = helpful_value(view, term->table);
 			} else if (first) {
 				label = bt_node_info_name(view->advice->node);
 			}
 			if (label.length != 0) {
 				bt_advice_set_label(view->advice, key, label);
-				add_drop_of_term(view, BT_REMEDY_DROP_POD_AFFINITY, i);
+				bt_advice_add_of_pod(view->advice,
+					&(struct bt_remedy){
+						.kind = BT_REMEDY_DROP_POD_AFFINITY, .index = i});
 			} else {
 				add_drop_and_distance(view, BT_REMEDY_DROP_POD_AFFINITY, i);
 			}
@@ -322,7 +312,10 @@ static void advise_pod_affinity(struct bt_advice *advice)
 				continue;
 			}
 			if (may_leave) {
-				add_drop_of_term(&view, BT_REMEDY_DROP_POD_ANTI_AFFINITY, i);
+				bt_advice_add_of_pod(view.advice,
+					&(struct bt_remedy){
+						.kind = BT_REMEDY_DROP_POD_ANTI_AFFINITY,
+						.index = i});
 			} else {
 				add_drop_and_distance(&view, BT_REMEDY_DROP_POD_ANTI_AFFINITY, i);
 			}

@@ -292,26 +292,6 @@ static void take_value(struct bt_complete *complete, const struct bt_flag *flag,
 	}
 }
 
-static void take_short(struct bt_complete *complete, const char *word)
-{
-	for (const char *letter = word + 1; *letter != '\0'; letter++) {
-		const struct bt_flag *flag = find_short(complete->command, *letter);
-		if (flag == NULL) {
-			return;
-		}
-		bt_vec_push(&complete->given, flag);
-		if (!bt_flag_is_complete(flag)) {
-			const char *value = letter[1] == '=' ? letter + 2 : letter + 1;
-			if (*value != '\0') {
-				take_value(complete, flag, value);
-			} else {
-				complete->waiting = flag;
-			}
-			return;
-		}
-	}
-}
-
 static void take_word(struct bt_complete *complete, const char *word)
 {
 	const struct bt_flag *waiting = complete->waiting;
@@ -336,7 +316,22 @@ static void take_word(struct bt_complete *complete, const char *word)
 			}
 		}
 	} else {
-		take_short(complete, word);
+		for (const char *letter = word + 1; *letter != '\0'; letter++) {
+			const struct bt_flag *flag = find_short(complete->command, *letter);
+			if (flag == NULL) {
+				return;
+			}
+			bt_vec_push(&complete->given, flag);
+			if (!bt_flag_is_complete(flag)) {
+				const char *value = letter[1] == '=' ? letter + 2 : letter + 1;
+				if (*value != '\0') {
+					take_value(complete, flag, value);
+				} else {
+					complete->waiting = flag;
+				}
+				return;
+			}
+		}
 	}
 }
 

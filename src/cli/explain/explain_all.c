@@ -64,13 +64,6 @@ static int compare_members(const void *left, const void *right)
 		BT_ORDER(a->position, b->position));
 }
 
-static bool is_same_owner(const struct member *a, const struct member *b)
-{
-	return a->owner.kind.length != 0 && bt_str_equal(a->owner.kind, b->owner.kind) &&
-		bt_str_equal(a->owner.name, b->owner.name) &&
-		bt_str_equal(a->pod->metadata.namespace_, b->pod->metadata.namespace_);
-}
-
 static void group_by_owner(
 	const struct bt_simulation *simulation, const char *namespace_, struct answer *answer)
 {
@@ -94,7 +87,12 @@ static void group_by_owner(
 	answer->pod_count = count;
 	answer->groups = BT_ARENA_NEW_ARRAY(&answer->arena, struct group, count);
 	for (uint32_t i = 0; i < count; i++) {
-		if (i == 0 || !is_same_owner(&members[i - 1], &members[i])) {
+		const struct member *before = &members[i != 0 ? i - 1 : 0];
+		if (i == 0 || members[i].owner.kind.length == 0 ||
+			!bt_str_equal(before->owner.kind, members[i].owner.kind) ||
+			!bt_str_equal(before->owner.name, members[i].owner.name) ||
+			!bt_str_equal(before->pod->metadata.namespace_,
+				members[i].pod->metadata.namespace_)) {
 			answer->groups[answer->group_count++] =
 				(struct group){.owner = members[i].owner,
 					.is_pod_group = members[i].is_pod_group,

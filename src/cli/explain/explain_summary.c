@@ -187,23 +187,6 @@ static void append_later_fit(const struct bt_explain_report *report, struct bt_s
 	}
 }
 
-static void append_gates(const struct bt_explain_report *report, struct bt_strbuf *out)
-{
-	const struct bt_pod_spec *spec = &report->pod->spec;
-	uint32_t count = spec->scheduling_gates.count;
-	bt_strbuf_append_c(out, " is not tried on any node");
-	if (count != 0) {
-		bt_text_append(out, " before its scheduling %c ", count == 1 ? "gate" : "gates");
-		for (uint32_t i = 0; i < count; i++) {
-			bt_text_append(out, "%c%p", i != 0 ? ", " : "",
-				spec->scheduling_gates.items[i].name);
-		}
-		bt_strbuf_append_c(out, count == 1 ? " is removed" : " are removed");
-	}
-	bt_strbuf_append_c(out, count != 0 ? "; then" : " yet; as soon as it is,");
-	append_later_fit(report, out);
-}
-
 void bt_explain_write_summary(const struct bt_explain_report *report, struct bt_strbuf *out)
 {
 	const struct bt_pod *pod = report->pod;
@@ -228,9 +211,22 @@ void bt_explain_write_summary(const struct bt_explain_report *report, struct bt_
 		bt_text_append(out, " %c nowhere: the cluster has no nodes",
 			is_running ? "would fit" : "fits");
 		break;
-	case BT_EXPLAINED_GATED:
-		append_gates(report, out);
+	case BT_EXPLAINED_GATED: {
+		uint32_t count = pod->spec.scheduling_gates.count;
+		bt_strbuf_append_c(out, " is not tried on any node");
+		if (count != 0) {
+			bt_text_append(
+				out, " before its scheduling %c ", count == 1 ? "gate" : "gates");
+			for (uint32_t i = 0; i < count; i++) {
+				bt_text_append(out, "%c%p", i != 0 ? ", " : "",
+					pod->spec.scheduling_gates.items[i].name);
+			}
+			bt_strbuf_append_c(out, count == 1 ? " is removed" : " are removed");
+		}
+		bt_strbuf_append_c(out, count != 0 ? "; then" : " yet; as soon as it is,");
+		append_later_fit(report, out);
 		break;
+	}
 	case BT_EXPLAINED_NOT_HANDLED:
 		bt_text_append(out, " has schedulerName %p, which no profile has; with %p",
 			pod->spec.scheduler_name, report->explanation->profile);

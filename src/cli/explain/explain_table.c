@@ -39,34 +39,30 @@ static bool says_more(const struct bt_explained_node *node)
 }
 
 /**
- * Returns the hint of an obstacle. If the first obstacle already says that the node is cordoned,
- * the taint that cordoning adds is left out of the hint. Several taints are joined with ", ".
- */
-static struct bt_str hint_beyond_cordon(const struct bt_explained_node *node, uint32_t index)
-{
-	static const struct bt_str taint = BT_STR_INIT(CORDON_TAINT);
-	static const struct bt_str behind = BT_STR_INIT(", " CORDON_TAINT);
-	struct bt_str hint = node->obstacles.items[index].hint;
-	if (index == 0 || !bt_str_equal_c(node->obstacles.items[0].plugin, "NodeUnschedulable")) {
-		return hint;
-	}
-	if (bt_str_equal(hint, taint)) {
-		return BT_STR("");
-	}
-	return bt_str_has_suffix(hint, behind) ? bt_str_sub(hint, 0, hint.length - behind.length)
-					       : hint;
-}
-
-/**
  * Append "NodeResourcesFit: needs 250m more cpu; NodePorts: ...": for each obstacle the plugin (if
  * with_plugins), and the hint, or the reasons if there is no hint.
  */
 static void explain_append_obstacles(
 	struct bt_strbuf *out, const struct bt_explained_node *node, bool with_plugins)
 {
+	static const struct bt_str taint = BT_STR_INIT(CORDON_TAINT);
+	static const struct bt_str behind = BT_STR_INIT(", " CORDON_TAINT);
 	for (uint32_t i = 0; i < node->obstacles.count; i++) {
 		const struct bt_obstacle *obstacle = &node->obstacles.items[i];
-		struct bt_str hint = with_plugins ? obstacle->hint : hint_beyond_cordon(node, i);
+		struct bt_str hint = obstacle->hint;
+		/*
+		 * If the first obstacle already says that the node is cordoned, the taint that
+		 * cordoning adds is left out of the hint. Several taints are joined with ", ".
+		 */
+		if (!with_plugins && i != 0 &&
+			bt_str_equal_c(node->obstacles.items[0].plugin, "NodeUnschedulable")) {
+			if (bt_str_equal(hint, taint)) {
+				continue;
+			}
+			if (bt_str_has_suffix(hint, behind)) {
+				hint.length -= behind.length;
+			}
+		}
 		if (hint.length == 0 && obstacle->hint.length != 0) {
 			continue;
 		}

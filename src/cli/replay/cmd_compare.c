@@ -261,19 +261,16 @@ static int run(void *context, struct bt_strbuf *out, struct berth_error *err)
 }
 
 /** Returns the file's name without folder and extension. */
-static struct bt_str name_of(const char *path)
+static struct bt_str short_name(const struct alternative *alternative)
 {
-	struct bt_str name = bt_str_from(path);
+	if (alternative->config_path == NULL) {
+		return BT_STR("default");
+	}
+	struct bt_str name = bt_str_from(alternative->config_path);
 	int64_t slash = bt_str_find_last_char(name, '/');
 	name = bt_str_sub(name, (uint32_t)(slash + 1), name.length);
 	int64_t dot = bt_str_find_last_char(name, '.');
 	return dot > 0 ? bt_str_sub(name, 0, (uint32_t)dot) : name;
-}
-
-static struct bt_str short_name(const struct alternative *alternative)
-{
-	return alternative->config_path != NULL ? name_of(alternative->config_path)
-						: BT_STR("default");
 }
 
 static int check(void *context, struct berth_error *err)

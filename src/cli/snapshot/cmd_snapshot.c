@@ -238,33 +238,26 @@ static int run(void *context, struct bt_strbuf *out, struct berth_error *err)
 
 /** --- the command line --- */
 
-static int check_map(const struct options *options, struct berth_error *err)
+static int check(void *context, struct berth_error *err)
 {
+	struct options *options = context;
 	const char *map = options->map_path;
-	if (map == NULL) {
-		return 0;
-	}
-	if (!options->strip_names) {
+	if (map != NULL && !options->strip_names) {
 		return bt_error_set(
 			err, BERTH_ERR_INVALID, "--map: there is none without --strip-names");
 	}
-	if (strcmp(map, "-") == 0) {
+	if (map != NULL && strcmp(map, "-") == 0) {
 		return bt_error_set(err, BERTH_ERR_INVALID,
 			"--map: name a file; whoever has it can undo --strip-names");
 	}
-	if (options->output_path != NULL &&
+	if (map != NULL && options->output_path != NULL &&
 		(strcmp(map, options->output_path) == 0 ||
 			bt_is_same_file(map, options->output_path))) {
 		return bt_error_set(
 			err, BERTH_ERR_INVALID, "--map: %s is the output; name another file", map);
 	}
-	return bt_command_check_output(&options->line, "map", map, NULL, err);
-}
-
-static int check(void *context, struct berth_error *err)
-{
-	struct options *options = context;
-	int result = check_map(options, err);
+	int result =
+		map != NULL ? bt_command_check_output(&options->line, "map", map, NULL, err) : 0;
 	if (result < 0) {
 		return result;
 	}

@@ -38,11 +38,6 @@ static int read_text_file(const char *path, struct bt_strbuf *out, struct berth_
 	return 0;
 }
 
-static bool file_exists(const char *path)
-{
-	return access(path, F_OK) == 0;
-}
-
 /** --- files of the data folder --- */
 
 /** Paths of the files in the data folder; all NULL without a data folder. */
@@ -82,7 +77,7 @@ static int make_pair(const struct bt_up_identity_options *options, const struct 
 {
 	bool is_kept = options->data_dir != NULL;
 	int result;
-	if (is_kept && file_exists(files->ca_certificate)) {
+	if (is_kept && access(files->ca_certificate, F_OK) == 0) {
 		result = read_pair(files->ca_certificate, files->ca_key, &identity->ca, err);
 	} else {
 		result = bt_certificate_make_ca("berth", options->now_seconds, &identity->ca, err);
@@ -101,7 +96,7 @@ static int make_pair(const struct bt_up_identity_options *options, const struct 
 	(void)gethostname(host, sizeof(host) - 1); /* host names have at most 64 bytes */
 	const char *names[] = {"localhost", "127.0.0.1", "::1", "kubernetes", "kubernetes.default",
 		"kubernetes.default.svc", is_any ? host : options->listen->address};
-	if (is_kept && file_exists(files->certificate)) {
+	if (is_kept && access(files->certificate, F_OK) == 0) {
 		result = read_pair(files->certificate, files->key, &identity->server, err);
 		if (result < 0 ||
 			bt_certificate_check(&identity->server, names[BT_ARRAY_LENGTH(names) - 1],
@@ -184,7 +179,7 @@ int bt_up_identity_create(const struct bt_up_identity_options *options,
 				bt_strbuf_str(&identity.server.certificate));
 		}
 	}
-	if (result == 0 && options->data_dir != NULL && file_exists(files.token)) {
+	if (result == 0 && options->data_dir != NULL && access(files.token, F_OK) == 0) {
 		result = read_token(files.token, &identity.token, err);
 	} else if (result == 0) {
 		result = bt_random_hex(TOKEN_BYTES, &identity.token, err);

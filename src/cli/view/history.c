@@ -46,15 +46,10 @@ static void allow_pack(struct bt_object *object)
 	}
 }
 
-static void release_object(struct bt_object *object)
-{
-	bt_object_release(unpack(object));
-}
-
 void bt_history_finish(struct bt_history *history)
 {
 	for (uint32_t i = 0; i < history->versions.count; i++) {
-		release_object(history->versions.items[i].object);
+		bt_object_release(unpack(history->versions.items[i].object));
 	}
 	for (uint32_t i = 0; i < history->amounts.count; i++) {
 		bt_free(history->amounts.items[i].items);
@@ -269,7 +264,7 @@ static bool renew_version(struct bt_history *history, struct bt_object *object)
 	if (!is_same) {
 		return false;
 	}
-	release_object(version->object);
+	bt_object_release(unpack(version->object));
 	version->object = bt_object_share(object);
 	allow_pack(version->object);
 	return true;
@@ -461,7 +456,7 @@ void bt_history_remove_before(struct bt_history *history, int64_t before_ns)
 	for (uint32_t i = 0; i < history->versions.count; i++) {
 		struct bt_version *version = &history->versions.items[i];
 		if (version->to_ns < before_ns) {
-			release_object(version->object);
+			bt_object_release(unpack(version->object));
 			continue;
 		}
 		if (version->to_ns != INT64_MAX) {
