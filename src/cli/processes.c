@@ -75,26 +75,6 @@ static int start(const struct bt_processes *processes, struct running *running, 
 	return 0;
 }
 
-/** The copy has ended: take its answer, or report its failure. */
-static int finish(
-	const struct bt_processes *processes, const struct copy *copy, struct berth_error *err)
-{
-	int status = 0;
-	(void)close(copy->pipe); /* read to its end */
-	while (waitpid(copy->process, &status, 0) < 0 && errno == EINTR) {
-	}
-	if (WIFEXITED(status) && WEXITSTATUS(status) == BT_EXIT_OK) {
-		return processes->take(
-			processes->context, copy->index, bt_strbuf_str(&copy->answer), err);
-	}
-	struct bt_str name = processes->name(processes->context, copy->index);
-	return WIFSIGNALED(status)
-		? bt_error_set(err, BERTH_ERR_INTERNAL, "%.*s: ended by signal %d",
-			  BT_STR_ARG(name), WTERMSIG(status))
-		: bt_error_set(
-			  err, BERTH_ERR_INVALID, "%.*s: %s", BT_STR_ARG(name), processes->failed);
-}
-
 /** Wait until a copy writes or ends, and read its output. */
 static int read_answers(
 	const struct bt_processes *processes, struct running *running, struct berth_error *err)
@@ -123,7 +103,23 @@ static int read_answers(
 		} else if (length == 0) {
 			struct copy ended = *copy;
 			*copy = running->copies[--running->count];
-			result = finish(processes, &ended, err);
+			int status = 0;
+			(void)close(ended.pipe); /* read to its end */
+			while (waitpid(ended.process, &status, 0) < 0 && errno == EINTR) {
+			}
+			if (WIFEXITED(status) && WEXITSTATUS(status) == BT_EXIT_OK) {
+				result = processes->take(processes->context, ended.index,
+					bt_strbuf_str(&ended.answer), err);
+			} else {
+				struct bt_str name =
+					processes->name(processes->context, ended.index);
+				result = WIFSIGNALED(status)
+					? bt_error_set(err, BERTH_ERR_INTERNAL,
+						  "%.*s: ended by signal %d", BT_STR_ARG(name),
+						  WTERMSIG(status))
+					: bt_error_set(err, BERTH_ERR_INVALID, "%.*s: %s",
+						  BT_STR_ARG(name), processes->failed);
+			}
 			bt_strbuf_finish(&ended.answer);
 		} else if (errno != EINTR) {
 			struct bt_str name = processes->name(processes->context, copy->index);

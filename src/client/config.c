@@ -431,21 +431,6 @@ int bt_client_config_parse(struct bt_str text, const char *path, const char *mas
 	return 0;
 }
 
-/* Reads the kubeconfig. If path is NULL or "", out stays empty and the result is 0. */
-static int read_kubeconfig(const char *path, struct bt_strbuf *out, struct berth_error *err)
-{
-	struct stat status;
-
-	if (!bt_is_given(path)) {
-		return 0;
-	}
-	if (stat(path, &status) != 0) {
-		return bt_client_file_fail("stat", path, errno, err);
-	}
-	int code = bt_client_file_read_waiting(path, BT_CLIENT_FILE_BYTES_MAX, out, err);
-	return code != 0 ? bt_error_wrap(err, code, "error loading config file \"%s\"", path) : 0;
-}
-
 int bt_client_config_load(const struct bt_client_config_input *input,
 	struct bt_client_config *out_config, struct berth_error *err)
 {
@@ -465,7 +450,18 @@ int bt_client_config_load(const struct bt_client_config_input *input,
 			berth_error_message(&cause));
 		berth_error_finish(&cause);
 	}
-	int code = read_kubeconfig(input->kubeconfig, &text, &cause);
+	int code = 0;
+	const char *path = input->kubeconfig;
+	struct stat status;
+	if (bt_is_given(path) && stat(path, &status) != 0) {
+		code = bt_client_file_fail("stat", path, errno, &cause);
+	} else if (bt_is_given(path)) {
+		code = bt_client_file_read_waiting(path, BT_CLIENT_FILE_BYTES_MAX, &text, &cause);
+		if (code != 0) {
+			code = bt_error_wrap(
+				&cause, code, "error loading config file \"%s\"", path);
+		}
+	}
 	if (code == 0) {
 		code = bt_client_config_parse(bt_strbuf_str(&text), input->kubeconfig,
 			input->master, out_config, &nothing, &cause);

@@ -71,34 +71,6 @@ void bt_exec_write_info(const struct bt_client_config *config, struct bt_str ca,
 	bt_strbuf_append_char(out, '\n');
 }
 
-static int check_answer(const struct bt_exec_credential_answer *answer, struct bt_str api_version,
-	struct berth_error *err)
-{
-	const struct bt_exec_credential_status *status = answer->status;
-
-	if (!bt_str_equal(answer->api_version, api_version)) {
-		return bt_error_set(err, BERTH_ERR_INVALID,
-			"exec plugin is configured to use API version %.*s, plugin returned "
-			"version %.*s",
-			BT_STR_ARG(api_version), BT_STR_ARG(answer->api_version));
-	}
-	if (status == NULL) {
-		return bt_error_set(
-			err, BERTH_ERR_INVALID, "exec plugin didn't return a status field");
-	}
-	if (status->token.length == 0 && status->client_certificate_data.length == 0 &&
-		status->client_key_data.length == 0) {
-		return bt_error_set(err, BERTH_ERR_INVALID,
-			"exec plugin didn't return a token or cert/key pair");
-	}
-	if ((status->client_certificate_data.length == 0) !=
-		(status->client_key_data.length == 0)) {
-		return bt_error_set(err, BERTH_ERR_INVALID,
-			"exec plugin returned only certificate or key, not both");
-	}
-	return 0;
-}
-
 int bt_exec_credential_read(struct bt_str output, struct bt_str api_version,
 	struct bt_exec_credential *out_credential, struct berth_error *err)
 {
@@ -118,10 +90,27 @@ int bt_exec_credential_read(struct bt_str output, struct bt_str api_version,
 			answer.kind.length == 0 ? "Object 'Kind' is missing"
 						: "the object is no ExecCredential");
 	}
-	code = code != 0 ? bt_error_wrap(err, code, "decoding stdout")
-			 : check_answer(&answer, api_version, err);
+	const struct bt_exec_credential_status *status = answer.status;
+	if (code != 0) {
+		code = bt_error_wrap(err, code, "decoding stdout");
+	} else if (!bt_str_equal(answer.api_version, api_version)) {
+		code = bt_error_set(err, BERTH_ERR_INVALID,
+			"exec plugin is configured to use API version %.*s, plugin returned "
+			"version %.*s",
+			BT_STR_ARG(api_version), BT_STR_ARG(answer.api_version));
+	} else if (status == NULL) {
+		code = bt_error_set(
+			err, BERTH_ERR_INVALID, "exec plugin didn't return a status field");
+	} else if (status->token.length == 0 && status->client_certificate_data.length == 0 &&
+		status->client_key_data.length == 0) {
+		code = bt_error_set(err, BERTH_ERR_INVALID,
+			"exec plugin didn't return a token or cert/key pair");
+	} else if ((status->client_certificate_data.length == 0) !=
+		(status->client_key_data.length == 0)) {
+		code = bt_error_set(err, BERTH_ERR_INVALID,
+			"exec plugin returned only certificate or key, not both");
+	}
 	if (code == 0) {
-		const struct bt_exec_credential_status *status = answer.status;
 		const struct bt_time *expiry = status->expiration_timestamp;
 		credential.token = bt_arena_str(arena, status->token);
 		if (expiry != NULL && expiry->set) {

@@ -309,44 +309,6 @@ int bt_live_absent_error(const struct bt_live *live, const char *resource, struc
 		resource);
 }
 
-/** Returns an error if a finished list failed, or if its kind is needed but forbidden or absent. */
-static int check_ends(struct reading *reading, struct berth_error *err)
-{
-	for (uint32_t i = 0; i < reading->started; i++) {
-		struct bt_live_list *list = &reading->lists[i];
-		if (list->end == BT_LIVE_FAILED ||
-			(list->end == BT_LIVE_FORBIDDEN && bt_live_kinds[i].is_needed)) {
-			return bt_error_move(err, &list->err);
-		}
-		if (list->end == BT_LIVE_ABSENT && bt_live_kinds[i].is_needed) {
-			return bt_live_absent_error(
-				reading->live, bt_strbuf_c(&list->resource), err);
-		}
-	}
-	return 0;
-}
-
-static int pass_objects(struct reading *reading, uint32_t index, struct berth_error *err)
-{
-	struct bt_live_list *list = &reading->lists[index];
-	int result = 0;
-	if (list->end != BT_LIVE_COMPLETE) {
-		bt_live_warn_left_out(reading->live, &bt_live_kinds[index],
-			bt_strbuf_c(&list->resource), list->end == BT_LIVE_ABSENT,
-			reading->sink->warn, reading->sink->context);
-	}
-	for (uint32_t i = 0; i < list->objects.count; i++) {
-		struct bt_object *object = list->objects.items[i];
-		if (result == 0) {
-			result = reading->sink->take(reading->sink->context, object, err);
-		} else {
-			bt_object_release(object);
-		}
-	}
-	list->objects.count = 0; /* consumed */
-	return result;
-}
-
 int bt_live_read(struct bt_live *live, const struct bt_live_sink *sink, struct berth_error *err)
 {
 	struct reading *reading = BT_NEW(struct reading);
@@ -369,11 +331,36 @@ int bt_live_read(struct bt_live *live, const struct bt_live_sink *sink, struct b
 					break;
 				}
 			}
-			result = check_ends(reading, err);
+		}
+		/* The end of a list that failed, or of a needed kind that is forbidden or absent.
+		 */
+		for (uint32_t i = 0; i < reading->started && result == 0; i++) {
+			struct bt_live_list *list = &reading->lists[i];
+			if (list->end == BT_LIVE_FAILED ||
+				(list->end == BT_LIVE_FORBIDDEN && bt_live_kinds[i].is_needed)) {
+				result = bt_error_move(err, &list->err);
+			} else if (list->end == BT_LIVE_ABSENT && bt_live_kinds[i].is_needed) {
+				result = bt_live_absent_error(
+					live, bt_strbuf_c(&list->resource), err);
+			}
 		}
 	}
 	for (uint32_t i = 0; i < BT_LIVE_KIND_COUNT && result == 0; i++) {
-		result = pass_objects(reading, i, err);
+		struct bt_live_list *list = &reading->lists[i];
+		if (list->end != BT_LIVE_COMPLETE) {
+			bt_live_warn_left_out(reading->live, &bt_live_kinds[i],
+				bt_strbuf_c(&list->resource), list->end == BT_LIVE_ABSENT,
+				reading->sink->warn, reading->sink->context);
+		}
+		for (uint32_t k = 0; k < list->objects.count; k++) {
+			struct bt_object *object = list->objects.items[k];
+			if (result == 0) {
+				result = reading->sink->take(reading->sink->context, object, err);
+			} else {
+				bt_object_release(object);
+			}
+		}
+		list->objects.count = 0; /* consumed */
 	}
 	for (uint32_t i = 0; i < reading->started; i++) {
 		bt_live_list_finish(&reading->lists[i]);

@@ -273,31 +273,6 @@ static int64_t watch_silence(struct bt_reflector *reflector, int64_t now_ns)
 	return now_ns + SILENCE_NS;
 }
 
-/**
- * Replaces a silent watch. A server that was restored from a backup sends nothing until it reaches
- * the watch's resource version, and its changes until then are lost (spec 13 section 11). If
- * earlier watches had bookmarks and this one had no event, the reflector lists next: in its answer
- * to a list, the server reports a version that is too large.
- */
-static void end_silence(struct bt_reflector *reflector)
-{
-	bool is_suspect = reflector->has_bookmarks && reflector->event_count == 0;
-	int64_t lost_ns = reflector->lost_ns != 0 ? reflector->lost_ns : reflector->last_event_ns;
-
-	if (is_suspect) {
-		reflector->has_bookmarks = false;
-		cancel_request(reflector, BT_REFLECTOR_END_FUTURE,
-			"no bookmarks come any more: is the resource version from the future?");
-	} else {
-		BT_LOG_INFO(2, "Watch has fallen silent",
-			BT_LOG_CSTR("reflector", reflector->options.name),
-			BT_LOG_CSTR("type", reflector->options.type_name));
-		cancel_request(reflector, BT_REFLECTOR_END_CLEAN, "the server has fallen silent");
-	}
-	/* the watch has not worked since its last event, even if its end counts as clean */
-	reflector->lost_ns = lost_ns;
-}
-
 static int64_t run_reflector(void *context, int64_t now_ns)
 {
 	struct bt_reflector *reflector = context;
@@ -317,7 +292,30 @@ static int64_t run_reflector(void *context, int64_t now_ns)
 			end_ns = reflector->last_event_ns + WITHOUT_BOOKMARK_NS;
 		}
 		if (now_ns >= end_ns) {
-			end_silence(reflector);
+			/*
+			 * Replace a silent watch. A server that was restored from a backup sends
+			 * nothing until it reaches the watch's resource version, and its changes
+			 * until then are lost (spec 13 section 11). If earlier watches had
+			 * bookmarks and this one had no event, the reflector lists next: in its
+			 * answer to a list, the server reports a version that is too large.
+			 */
+			int64_t lost_ns = reflector->lost_ns != 0 ? reflector->lost_ns
+								  : reflector->last_event_ns;
+
+			if (reflector->has_bookmarks && reflector->event_count == 0) {
+				reflector->has_bookmarks = false;
+				cancel_request(reflector, BT_REFLECTOR_END_FUTURE,
+					"no bookmarks come any more: is the resource "
+					"version from the future?");
+			} else {
+				BT_LOG_INFO(2, "Watch has fallen silent",
+					BT_LOG_CSTR("reflector", reflector->options.name),
+					BT_LOG_CSTR("type", reflector->options.type_name));
+				cancel_request(reflector, BT_REFLECTOR_END_CLEAN,
+					"the server has fallen silent");
+			}
+			/* The watch has not worked since its last event, even if it ends clean. */
+			reflector->lost_ns = lost_ns;
 			return reflector->due_ns;
 		}
 		int64_t next_ns = watch_silence(reflector, now_ns);

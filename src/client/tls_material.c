@@ -94,30 +94,6 @@ bool bt_tls_material_set_pair(
 	return true;
 }
 
-static int load_pair(struct bt_tls_material *material, struct berth_error *err)
-{
-	const struct bt_client_config *config = material->config;
-	struct berth_error cause = BERTH_ERROR_INIT;
-	bool changed;
-
-	if (!is_present(config->user.certificate_data, config->user.certificate_file) ||
-		!is_present(config->user.key_data, config->user.key_file)) {
-		return 0;
-	}
-	material->pair_is_watched =
-		config->user.certificate_data.data == NULL && config->user.key_data.data == NULL;
-	if (material->pair_is_watched) {
-		(void)stamp_pair(material);
-	}
-	int code = read_pair(material, &changed, &cause);
-	if (code != 0 && material->pair_is_watched && code == BERTH_ERR_INVALID) {
-		/* Not fatal, because the files may be fixed later; until then handshakes fail. */
-		(void)bt_error_move(&material->pair_error, &cause);
-		return 0;
-	}
-	return code != 0 ? bt_error_move(err, &cause) : 0;
-}
-
 enum bt_tls_change bt_tls_material_check(
 	struct bt_tls_material *material, int64_t now_ns, int64_t *out_next_ns)
 {
@@ -181,8 +157,25 @@ int bt_tls_material_load(struct bt_tls_material *material, const struct bt_clien
 			code = bt_client_pem_check_roots(bt_strbuf_str(&material->ca), err);
 		}
 	}
-	if (code == 0 && config->is_tls) {
-		code = load_pair(material, err);
+	if (code == 0 && config->is_tls &&
+		is_present(config->user.certificate_data, config->user.certificate_file) &&
+		is_present(config->user.key_data, config->user.key_file)) {
+		struct berth_error cause = BERTH_ERROR_INIT;
+		bool changed;
+
+		material->pair_is_watched = config->user.certificate_data.data == NULL &&
+			config->user.key_data.data == NULL;
+		if (material->pair_is_watched) {
+			(void)stamp_pair(material);
+		}
+		code = read_pair(material, &changed, &cause);
+		if (material->pair_is_watched && code == BERTH_ERR_INVALID) {
+			/* Not fatal: the files may be fixed later; until then handshakes fail. */
+			(void)bt_error_move(&material->pair_error, &cause);
+			code = 0;
+		} else if (code != 0) {
+			code = bt_error_move(err, &cause);
+		}
 	}
 	if (code != 0) {
 		bt_tls_material_finish(material);

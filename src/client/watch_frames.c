@@ -379,17 +379,6 @@ static int begin_record(
 	return 0;
 }
 
-/** Returns the length of the tag's varint in `held`; 0: incomplete. */
-static size_t tag_bytes(const struct bt_strbuf *held)
-{
-	for (size_t i = 0; i < held->length; i++) {
-		if ((unsigned char)held->data[i] < 0x80) {
-			return i + 1;
-		}
-	}
-	return 0;
-}
-
 /** Ends a value. Ends also the list if the value was its last. */
 static void end_record(struct bt_frames *frames)
 {
@@ -409,7 +398,10 @@ static int feed_tag(struct bt_frames *frames, const char **at, struct berth_erro
 	}
 	frames->list_left -= frames->in_list ? 1 : 0;
 	int code = buffer_bytes(frames, (*at)++, 1, err);
-	size_t tag_length = tag_bytes(&frames->held);
+	size_t tag_length = 0; /* of the tag's varint in `held`; 0: incomplete */
+	for (size_t i = 0; i < frames->held.length && tag_length == 0; i++) {
+		tag_length = (unsigned char)frames->held.data[i] < 0x80 ? i + 1 : 0;
+	}
 	if (code != 0 || tag_length == 0) {
 		return code;
 	}

@@ -316,38 +316,6 @@ static void advise_restrictions(struct bt_advice *advice)
 	}
 }
 
-/**
- * Finds a pod of the node whose removal is enough, or returns BT_POD_NONE. Tries only the first
- * pods with volumes.
- */
-static uint32_t find_leaver(const struct bt_advice *advice)
-{
-	uint32_t pod_count = bt_node_info_pod_count(advice->node);
-	uint32_t tried = 0;
-
-	for (uint32_t i = 0; i < pod_count && tried < LEAVERS_TRIED_MAX; i++) {
-		struct bt_arena arena = {0};
-		struct bt_node_info node;
-		struct bt_pod_info pod;
-		bool enough;
-
-		bt_node_info_pod_at(advice->node, i, &pod);
-		if (pod.pod_id == BT_POD_NONE || bt_plugin_pod_spec(&pod)->volumes.count == 0 ||
-			!bt_advice_is_removable(advice->engine->state, pod.pod_id)) {
-			continue;
-		}
-		tried++;
-		bt_node_info_copy(&node, advice->node, &arena);
-		enough = bt_node_info_remove_pod(&node, &arena, &pod, NULL) == 0 &&
-			bt_advice_accepts(advice, advice->pod, &node);
-		bt_arena_finish(&arena);
-		if (enough) {
-			return pod.pod_id;
-		}
-	}
-	return BT_POD_NONE;
-}
-
 static void advise_limits(struct bt_advice *advice)
 {
 	uint32_t leaver = BT_POD_NONE;
@@ -356,7 +324,30 @@ static void advise_limits(struct bt_advice *advice)
 		(bt_advice_has_reason(advice, BT_REASON_VOLUME_MAX_COUNT) ||
 			bt_advice_has_reason(advice, BT_REASON_LEGACY_VOLUME_COUNT))) {
 		bt_advice_hint(advice, "the node's limit of attached volumes is reached");
-		leaver = find_leaver(advice);
+		/* Find a pod whose removal is enough, among the first pods with volumes. */
+		uint32_t pod_count = bt_node_info_pod_count(advice->node);
+		uint32_t tried = 0;
+
+		for (uint32_t i = 0;
+			i < pod_count && tried < LEAVERS_TRIED_MAX && leaver == BT_POD_NONE; i++) {
+			struct bt_arena arena = {0};
+			struct bt_node_info node;
+			struct bt_pod_info pod;
+
+			bt_node_info_pod_at(advice->node, i, &pod);
+			if (pod.pod_id == BT_POD_NONE ||
+				bt_plugin_pod_spec(&pod)->volumes.count == 0 ||
+				!bt_advice_is_removable(advice->engine->state, pod.pod_id)) {
+				continue;
+			}
+			tried++;
+			bt_node_info_copy(&node, advice->node, &arena);
+			if (bt_node_info_remove_pod(&node, &arena, &pod, NULL) == 0 &&
+				bt_advice_accepts(advice, advice->pod, &node)) {
+				leaver = pod.pod_id;
+			}
+			bt_arena_finish(&arena);
+		}
 	}
 	if (leaver != BT_POD_NONE) {
 		bt_advice_remove_pod(advice, leaver);

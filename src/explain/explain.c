@@ -249,37 +249,6 @@ void bt_needs_of_pre_filter(struct bt_needs *needs, const struct bt_pre_filter_o
 	}
 }
 
-/**
- * Runs the scheduler once: sets fate and message, and explains preemption if that is requested and
- * no node fits.
- */
-static void run_scheduler(struct bt_explain_run *run, const struct bt_pod_info *pod)
-{
-	struct bt_explanation *out = run->out;
-	struct bt_schedule_result result;
-
-	bt_engine_schedule(run->engine, run->framework, pod, NULL, &result);
-	switch (result.outcome) {
-	case BT_OUTCOME_SCHEDULED:
-		out->fate = BT_EXPLAINED_FITS;
-		return;
-	case BT_OUTCOME_FIT_ERROR:
-		out->fate = BT_EXPLAINED_UNSCHEDULABLE;
-		break;
-	case BT_OUTCOME_ERROR:
-		out->fate = BT_EXPLAINED_ERROR;
-		break;
-	case BT_OUTCOME_NO_NODES:
-		out->fate = BT_EXPLAINED_NO_NODES;
-		break;
-	}
-	out->message = bt_arena_str(
-		&out->arena, bt_status_message_str(&result.status, result.cycle->arena));
-	if (out->fate == BT_EXPLAINED_UNSCHEDULABLE && run->options->preemption) {
-		bt_explain_preemption(run, pod, &result);
-	}
-}
-
 static int explain(
 	struct bt_explain_run *run, const struct bt_pod_info *pod, struct berth_error *err)
 {
@@ -313,7 +282,29 @@ static int explain(
 	bt_needs_finish(&needs);
 	bt_arena_finish(&arena);
 	if (out->fate == BT_EXPLAINED_FITS) {
-		run_scheduler(run, pod);
+		struct bt_schedule_result scheduled;
+
+		bt_engine_schedule(run->engine, run->framework, pod, NULL, &scheduled);
+		switch (scheduled.outcome) {
+		case BT_OUTCOME_SCHEDULED:
+			break;
+		case BT_OUTCOME_FIT_ERROR:
+			out->fate = BT_EXPLAINED_UNSCHEDULABLE;
+			break;
+		case BT_OUTCOME_ERROR:
+			out->fate = BT_EXPLAINED_ERROR;
+			break;
+		case BT_OUTCOME_NO_NODES:
+			out->fate = BT_EXPLAINED_NO_NODES;
+			break;
+		}
+		if (out->fate != BT_EXPLAINED_FITS) {
+			out->message = bt_arena_str(&out->arena,
+				bt_status_message_str(&scheduled.status, scheduled.cycle->arena));
+		}
+		if (out->fate == BT_EXPLAINED_UNSCHEDULABLE && run->options->preemption) {
+			bt_explain_preemption(run, pod, &scheduled);
+		}
 	}
 	if (result == 0 && out->node_count != 0) {
 		result = bt_explain_nodes(run, pod, err);

@@ -469,17 +469,6 @@ static struct bt_node *make_nodes(
 	return nodes;
 }
 
-/** Returns the number of nodes to try next, after `count` nodes did not suffice. */
-static uint32_t guess_nodes(const struct group_run *run, uint32_t count, uint32_t placed_count)
-{
-	uint32_t before = run->out->placed_count;
-	if (placed_count <= before || missing_count(run, placed_count) == 0) {
-		return count * 2;
-	}
-	uint64_t gain = placed_count - before;
-	return (uint32_t)((missing_count(run, before) * (uint64_t)count + gain - 1) / gain);
-}
-
 /**
  * Proposes new nodes like the model, and finds the smallest number of new nodes with which the
  * group is accepted. false: no number suffices, or the budget is used up.
@@ -506,9 +495,18 @@ static bool propose_nodes_like(struct group_run *run, const struct bt_node *mode
 			count = has_guessed ? low + (high - low) / 2 : high - 1;
 			has_guessed = true;
 		} else {
+			uint32_t before = run->out->placed_count;
+			uint32_t reached = outcome.placed_count;
 			low = count;
-			count = high > most ? guess_nodes(run, low, outcome.placed_count)
-					    : low + (high - low) / 2;
+			if (high <= most) {
+				count = low + (high - low) / 2;
+			} else if (reached <= before || missing_count(run, reached) == 0) {
+				count = low * 2;
+			} else {
+				uint64_t gain = reached - before;
+				uint64_t wanted = missing_count(run, before) * (uint64_t)low;
+				count = (uint32_t)((wanted + gain - 1) / gain);
+			}
 		}
 		count = count <= low ? low + 1 : count > most ? most : count;
 	}

@@ -363,33 +363,25 @@ static int try_candidate(
 }
 
 /**
- * Whether the proposal and the set make the same kinds of changes of the same resources. Nodes,
+ * Whether a proposal and the set make the same kinds of changes of the same resources. Nodes,
  * amounts, keys and pods may differ. Proposals should differ in the kinds of changes.
  */
-static bool is_alike(const struct bt_proposal *proposal, const bt_remedy_list *remedies)
-{
-	if (proposal->remedies.count != remedies->count) {
-		return false;
-	}
-	for (uint32_t i = 0; i < remedies->count; i++) {
-		const struct bt_remedy *a = &proposal->remedies.items[i];
-		const struct bt_remedy *b = &remedies->items[i];
-
-		if (a->kind != b->kind || !bt_str_equal(a->resource, b->resource)) {
-			return false;
-		}
-	}
-	return true;
-}
-
 static bool has_alike(const struct bt_explain_search *search, const bt_remedy_list *remedies)
 {
-	for (uint32_t i = 0; i < search->found.count; i++) {
-		if (is_alike(&search->found.items[i].proposal, remedies)) {
-			return true;
+	bool is_alike = false;
+
+	for (uint32_t i = 0; i < search->found.count && !is_alike; i++) {
+		const bt_remedy_list *found = &search->found.items[i].proposal.remedies;
+
+		is_alike = found->count == remedies->count;
+		for (uint32_t k = 0; k < found->count && is_alike; k++) {
+			const struct bt_remedy *a = &found->items[k];
+			const struct bt_remedy *b = &remedies->items[k];
+
+			is_alike = a->kind == b->kind && bt_str_equal(a->resource, b->resource);
 		}
 	}
-	return false;
+	return is_alike;
 }
 
 /**

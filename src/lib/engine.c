@@ -102,23 +102,6 @@ static void remove_failure(
 	bt_strbuf_finish(&buffer);
 }
 
-static void record_failure(struct berth_engine *engine, const struct bt_attempt *attempt)
-{
-	struct bt_strbuf buffer = {0};
-	struct bt_failure_note note;
-	uint32_t id;
-
-	remove_failure(engine, attempt->namespace_, attempt->name);
-	if (bt_scheduler_find_pod(engine->scheduler, attempt->namespace_, attempt->name) == NULL) {
-		return; /* the pod was removed, so no later event would remove the note */
-	}
-	struct bt_str key = key_of(&buffer, attempt->namespace_, attempt->name);
-	note.key = bt_strndup(key.data, key.length);
-	note.message = bt_strndup(attempt->message.data, attempt->message.length);
-	bt_hash_table_add(&engine->notes, bt_str_hash(key), note, id);
-	bt_strbuf_finish(&buffer);
-}
-
 int berth_engine_create(struct berth_config *config, const struct berth_engine_options *given,
 	struct berth_engine **out_engine, struct berth_error *err)
 {
@@ -290,7 +273,18 @@ bool berth_engine_step(
 		return false;
 	}
 	if (attempt.outcome == BT_ATTEMPT_FAILED) {
-		record_failure(engine, &attempt);
+		remove_failure(engine, attempt.namespace_, attempt.name);
+		/* After the pod was removed, no later event would remove the note. */
+		if (bt_scheduler_find_pod(engine->scheduler, attempt.namespace_, attempt.name) !=
+			NULL) {
+			struct bt_strbuf buffer = {0};
+			struct bt_str key = key_of(&buffer, attempt.namespace_, attempt.name);
+			struct bt_failure_note note = {bt_strndup(key.data, key.length),
+				bt_strndup(attempt.message.data, attempt.message.length)};
+			uint32_t id;
+			bt_hash_table_add(&engine->notes, bt_str_hash(key), note, id);
+			bt_strbuf_finish(&buffer);
+		}
 		if (attempt.has_waited) {
 			bt_requests_abandon(&engine->requests, attempt.uid);
 		}

@@ -569,21 +569,6 @@ static void destroy_adapted(struct bt_plugin *plugin)
 	bt_free(adapted);
 }
 
-/** Checks that a factory returned a plugin with a table that has a size and a name. */
-static int check_plugin(const struct berth_plugin *plugin, struct berth_error *err)
-{
-	if (plugin == NULL || plugin->ops == NULL) {
-		return bt_error_set(err, BERTH_ERR_INTERNAL,
-			"the factory returned no plugin, or a plugin without ops");
-	}
-	if (plugin->ops->size < offsetof(struct berth_plugin_ops, destroy) ||
-		plugin->ops->name == NULL) {
-		return bt_error_set(
-			err, BERTH_ERR_INTERNAL, "the ops of the plugin have no size or no name");
-	}
-	return BERTH_OK;
-}
-
 static int create_adapted(const struct bt_plugin_ops *ops, const struct bt_plugin_args *args,
 	const struct bt_handle *handle, struct bt_plugin **out_plugin, struct berth_error *err)
 {
@@ -596,8 +581,14 @@ static int create_adapted(const struct bt_plugin_ops *ops, const struct bt_plugi
 	int result = registration->create(registration->context, &adapted->args,
 		berth_const_handle_of(handle), &adapted->plugin, err);
 
-	if (result == BERTH_OK) {
-		result = check_plugin(adapted->plugin, err);
+	if (result == BERTH_OK && (adapted->plugin == NULL || adapted->plugin->ops == NULL)) {
+		result = bt_error_set(err, BERTH_ERR_INTERNAL,
+			"the factory returned no plugin, or a plugin without ops");
+	} else if (result == BERTH_OK &&
+		(adapted->plugin->ops->size < offsetof(struct berth_plugin_ops, destroy) ||
+			adapted->plugin->ops->name == NULL)) {
+		result = bt_error_set(
+			err, BERTH_ERR_INTERNAL, "the ops of the plugin have no size or no name");
 	}
 	if (result != BERTH_OK) {
 		bt_free(adapted);

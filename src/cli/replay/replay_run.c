@@ -79,24 +79,6 @@ static void write_groups(struct bt_json_writer *writer, const char *name,
 /** Limit of columns of the heat map. */
 #define HEAT_COLUMNS 200
 
-static void write_samples(struct bt_json_writer *writer, const struct bt_measure *measure)
-{
-	bt_json_begin_member_array(writer, "samples");
-	for (uint32_t i = 0; i < measure->samples.count; i++) {
-		const struct bt_measured_sample *sample = &measure->samples.items[i];
-		bt_json_begin_object(writer);
-		write_member_time_ns(writer, "time", sample->time_ns);
-		bt_json_write(writer, "pending: %u, nodes: %u, usedNodes: %u, inUse: {",
-			sample->pending, sample->nodes, sample->used_nodes);
-		for (uint32_t k = 0; k < sample->share_count; k++) {
-			bt_json_write(writer, "%s: %f", measure->resources.items[k].name,
-				sample->shares[k]);
-		}
-		bt_json_write(writer, "}}");
-	}
-	bt_json_end_array(writer);
-}
-
 static void write_json_differences(
 	struct bt_json_writer *writer, const struct bt_replay_answer *answer)
 {
@@ -170,7 +152,20 @@ void bt_replay_answer_write_json(const void *context, struct bt_json_writer *wri
 			to_seconds(bt_waits_quantile(&measure->waits, (double)percent / 100)));
 	}
 	bt_json_end_array(writer);
-	write_samples(writer, measure);
+	bt_json_begin_member_array(writer, "samples");
+	for (uint32_t i = 0; i < measure->samples.count; i++) {
+		const struct bt_measured_sample *sample = &measure->samples.items[i];
+		bt_json_begin_object(writer);
+		write_member_time_ns(writer, "time", sample->time_ns);
+		bt_json_write(writer, "pending: %u, nodes: %u, usedNodes: %u, inUse: {",
+			sample->pending, sample->nodes, sample->used_nodes);
+		for (uint32_t k = 0; k < sample->share_count; k++) {
+			bt_json_write(writer, "%s: %f", measure->resources.items[k].name,
+				sample->shares[k]);
+		}
+		bt_json_write(writer, "}}");
+	}
+	bt_json_end_array(writer);
 	/* One column per step: the use in per cent of each row of nodes; null: no nodes. */
 	uint32_t step = measure->samples.count / HEAT_COLUMNS + 1;
 	bt_json_write(writer, "heat: {nodesPerRow: %u, samplesPerColumn: %u, columns: [",

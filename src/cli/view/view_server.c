@@ -153,20 +153,6 @@ static void answer_error(struct bt_view_call *call, uint16_t code, const char *m
 	answer_json(call, code, &body);
 }
 
-static void answer_session(struct bt_view_call *call)
-{
-	const struct bt_view_page *view = call->view;
-	struct bt_strbuf cookie = {0};
-	struct bt_strbuf body = {0};
-	bt_strbuf_printf(&cookie, "%s=%s; Path=/; HttpOnly; SameSite=Strict%s",
-		bt_strbuf_c(&view->cookie), view->token,
-		view->certificate_pem != NULL ? "; Secure" : "");
-	bt_http_add_header(call->exchange, "Set-Cookie", bt_strbuf_str(&cookie));
-	bt_strbuf_finish(&cookie);
-	bt_strbuf_append_c(&body, "{}");
-	answer_json(call, 200, &body);
-}
-
 /** --- query parameters --- */
 
 /** Returns the decoded value, in the arena; absent if the query has none. */
@@ -416,7 +402,16 @@ static void serve_request(void *context, struct bt_http_exchange *exchange)
 	}
 	if (bt_str_equal_c(method, "POST") && bt_str_equal_c(path, "/session")) {
 		if (has_bearer_token(call)) {
-			answer_session(call);
+			const struct bt_view_page *view = call->view;
+			struct bt_strbuf cookie = {0};
+			struct bt_strbuf body = {0};
+			bt_strbuf_printf(&cookie, "%s=%s; Path=/; HttpOnly; SameSite=Strict%s",
+				bt_strbuf_c(&view->cookie), view->token,
+				view->certificate_pem != NULL ? "; Secure" : "");
+			bt_http_add_header(call->exchange, "Set-Cookie", bt_strbuf_str(&cookie));
+			bt_strbuf_finish(&cookie);
+			bt_strbuf_append_c(&body, "{}");
+			answer_json(call, 200, &body);
 		} else {
 			answer_error(call, 401, "the token of the link is not this server's");
 		}
