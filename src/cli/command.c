@@ -14,29 +14,6 @@
 #include "base/str.h"
 #include "base/vec.h"
 
-/** Print the error of wrong flags, and the flag that the user probably meant. */
-static int refuse_flags(const struct bt_command *command, struct berth_error *err)
-{
-	static const char unknown[] = "unknown flag: --";
-	const char *message = berth_error_message(err);
-	const char *meant = NULL;
-	if (strncmp(message, unknown, sizeof(unknown) - 1) == 0) {
-		BT_VEC(const char *) names = {0};
-		for (uint32_t i = 0; i < command->flag_count; i++) {
-			bt_vec_push(&names, command->flags[i].name);
-		}
-		meant = bt_suggest(message + sizeof(unknown) - 1, names.items, names.count);
-		bt_vec_finish(&names);
-	}
-	int exit_status = bt_command_fail(command, err);
-	if (meant != NULL) {
-		(void)fprintf(stderr, "Did you mean --%s? ", meant);
-	}
-	(void)fprintf(stderr, "Run \"berth%c%s --help\" for its flags.\n",
-		command->is_program ? '-' : ' ', command->name);
-	return exit_status;
-}
-
 static int check(struct bt_command_line *line, struct berth_error *err)
 {
 	const struct bt_command *command = line->command;
@@ -88,7 +65,23 @@ int bt_command_run(const struct bt_command *command, int argc, char **argv)
 	line->cluster.warn_context = &line->warnings;
 	if (bt_flags_parse(command->flags, command->flag_count, line, argc, argv, &line->arguments,
 		    &help, &err) < 0) {
-		exit_status = refuse_flags(command, &err);
+		static const char unknown[] = "unknown flag: --";
+		const char *message = berth_error_message(&err);
+		const char *meant = NULL;
+		if (strncmp(message, unknown, sizeof(unknown) - 1) == 0) {
+			BT_VEC(const char *) names = {0};
+			for (uint32_t i = 0; i < command->flag_count; i++) {
+				bt_vec_push(&names, command->flags[i].name);
+			}
+			meant = bt_suggest(message + sizeof(unknown) - 1, names.items, names.count);
+			bt_vec_finish(&names);
+		}
+		exit_status = bt_command_fail(command, &err);
+		if (meant != NULL) {
+			(void)fprintf(stderr, "Did you mean --%s? ", meant);
+		}
+		(void)fprintf(stderr, "Run \"berth%c%s --help\" for its flags.\n",
+			command->is_program ? '-' : ' ', command->name);
 	} else if (help) {
 		static const char no_finding[] =
 			"  0  success\n"

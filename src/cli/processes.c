@@ -52,29 +52,6 @@ pid_t bt_process_fork(int *out_end, struct berth_error *err)
 	return process;
 }
 
-static int start(const struct bt_processes *processes, struct running *running, uint32_t index,
-	struct berth_error *err)
-{
-	int end;
-	pid_t process = bt_process_fork(&end, err);
-	if (process < 0) {
-		return process;
-	}
-	if (process == 0) {
-		struct bt_strbuf answer = {0};
-		int exit_status = processes->work(processes->context, index, &answer);
-		if (exit_status == BT_EXIT_OK &&
-			bt_write_all(end, answer.data, answer.length) != 0) {
-			exit_status = BT_EXIT_BAD_INPUT; /* the parent closed its end */
-		}
-		_exit(exit_status);
-	}
-
-	running->copies[running->count++] =
-		(struct copy){.index = index, .process = process, .pipe = end};
-	return 0;
-}
-
 /** Wait until a copy writes or ends, and read its output. */
 static int read_answers(
 	const struct bt_processes *processes, struct running *running, struct berth_error *err)
@@ -143,7 +120,25 @@ int bt_processes_run(const struct bt_processes *processes, uint32_t count, struc
 	}
 	while (result == 0 && (started < count || running.count != 0)) {
 		while (result == 0 && started < count && running.count < jobs) {
-			result = start(processes, &running, started++, err);
+			uint32_t index = started++;
+			int end;
+			pid_t process = bt_process_fork(&end, err);
+			if (process == 0) {
+				struct bt_strbuf answer = {0};
+				int exit_status =
+					processes->work(processes->context, index, &answer);
+				if (exit_status == BT_EXIT_OK &&
+					bt_write_all(end, answer.data, answer.length) != 0) {
+					/* the parent closed its end */
+					exit_status = BT_EXIT_BAD_INPUT;
+				}
+				_exit(exit_status);
+			}
+			result = process < 0 ? process : 0;
+			if (process > 0) {
+				running.copies[running.count++] = (struct copy){
+					.index = index, .process = process, .pipe = end};
+			}
 		}
 		if (result == 0) {
 			result = read_answers(processes, &running, err);

@@ -248,41 +248,6 @@ static int check_selection(const struct bt_kubeconfig *file,
 	return code;
 }
 
-/* Converts as-user-extra, {key: [value, ...]}: each value becomes a pair of key and value. */
-static int take_user_extra(struct bt_client_config *config, struct berth_error *err)
-{
-	struct bt_str json = config->user.as_user_extra;
-	struct bt_json_value *extra = NULL;
-	uint32_t count = 0;
-
-	if (json.length == 0) {
-		return 0;
-	}
-	if (bt_json_parse(&config->arena, json, true, &extra, NULL) != 0) {
-		return bt_error_set(err, BERTH_ERR_INVALID, "as-user-extra: cannot be read");
-	}
-	for (uint32_t i = 0; extra->type == BT_JSON_OBJECT && i < extra->count; i++) {
-		const struct bt_json_value *values = extra->members[i].value;
-		count += values->type == BT_JSON_ARRAY ? values->count : 0;
-	}
-	config->impersonate_extra.items =
-		BT_ARENA_NEW_ARRAY(&config->arena, struct bt_str_pair, count);
-	for (uint32_t i = 0; extra->type == BT_JSON_OBJECT && i < extra->count; i++) {
-		const struct bt_json_value *values = extra->members[i].value;
-		for (uint32_t k = 0; values->type == BT_JSON_ARRAY && k < values->count; k++) {
-			if (values->elements[k]->type != BT_JSON_STRING) {
-				return bt_error_set(err, BERTH_ERR_INVALID,
-					"as-user-extra: expected string, got %s",
-					bt_json_type_name(values->elements[k]->type));
-			}
-			config->impersonate_extra.items[config->impersonate_extra.count++] =
-				(struct bt_str_pair){
-					extra->members[i].name, values->elements[k]->text};
-		}
-	}
-	return 0;
-}
-
 int bt_kubeconfig_select(const struct bt_kubeconfig *file, const char *master,
 	struct bt_client_config *config, bool *out_nothing, struct berth_error *err)
 {
@@ -323,8 +288,35 @@ int bt_kubeconfig_select(const struct bt_kubeconfig *file, const char *master,
 			"no Auth Provider found for name \"%.*s\"",
 			BT_STR_ARG(config->user.auth_provider->name));
 	}
-	code = take_user_extra(config, err);
-	return code != 0 ? code : client_config_derive_url(config, err);
+	/* Convert as-user-extra, {key: [value, ...]}: each value becomes a pair of key and value.
+	 */
+	struct bt_str json = config->user.as_user_extra;
+	struct bt_json_value *extra = NULL;
+	uint32_t count = 0;
+	if (json.length != 0 && bt_json_parse(&config->arena, json, true, &extra, NULL) != 0) {
+		return bt_error_set(err, BERTH_ERR_INVALID, "as-user-extra: cannot be read");
+	}
+	uint32_t key_count = extra != NULL && extra->type == BT_JSON_OBJECT ? extra->count : 0;
+	for (uint32_t i = 0; i < key_count; i++) {
+		const struct bt_json_value *values = extra->members[i].value;
+		count += values->type == BT_JSON_ARRAY ? values->count : 0;
+	}
+	config->impersonate_extra.items =
+		BT_ARENA_NEW_ARRAY(&config->arena, struct bt_str_pair, count);
+	for (uint32_t i = 0; i < key_count; i++) {
+		const struct bt_json_value *values = extra->members[i].value;
+		for (uint32_t k = 0; values->type == BT_JSON_ARRAY && k < values->count; k++) {
+			if (values->elements[k]->type != BT_JSON_STRING) {
+				return bt_error_set(err, BERTH_ERR_INVALID,
+					"as-user-extra: expected string, got %s",
+					bt_json_type_name(values->elements[k]->type));
+			}
+			config->impersonate_extra.items[config->impersonate_extra.count++] =
+				(struct bt_str_pair){
+					extra->members[i].name, values->elements[k]->text};
+		}
+	}
+	return client_config_derive_url(config, err);
 }
 
 #define SERVICE_ACCOUNT_FOLDER "/var/run/secrets/kubernetes.io/serviceaccount"

@@ -306,47 +306,6 @@ static int read_if_there(struct merging *merging, const char *path, struct berth
 		: read_file(merging, path, err);
 }
 
-/* Fills the configuration from the named context, or from the current one. */
-static int select_context(struct merging *merging, const char *context, struct berth_error *err)
-{
-	struct bt_kubeconfig *file = &merging->file;
-	struct bt_strbuf text = {0};
-	int code;
-
-	if (bt_is_given(context)) {
-		file->current_context = bt_arena_str(&merging->config.arena, bt_str_from(context));
-	}
-	if (file->contexts.count == 0) {
-		bt_strbuf_append_c(&text, "has no contexts: it names no cluster to read");
-	} else if (file->current_context.length == 0) {
-		bt_strbuf_append_c(&text, "has no current-context: choose one with --context");
-	} else if (BT_STR_FIND(&file->contexts, name, file->current_context) == NULL) {
-		bt_strbuf_append_c(&text, "has no context ");
-		bt_strbuf_append_quoted(&text, file->current_context);
-	}
-	if (text.length != 0) {
-		for (uint32_t i = 0; i < file->contexts.count && i < CONTEXTS_SHOWN; i++) {
-			bt_strbuf_append_c(&text, i == 0 ? " (it has " : ", ");
-			bt_strbuf_append_quoted(&text, file->contexts.items[i].name);
-		}
-		if (file->contexts.count > CONTEXTS_SHOWN) {
-			bt_strbuf_printf(
-				&text, " and %u more", file->contexts.count - CONTEXTS_SHOWN);
-		}
-		bt_strbuf_append_c(&text, file->contexts.count != 0 ? ")" : "");
-		code = bt_error_set(err, BERTH_ERR_INVALID, "kubeconfig %s %s",
-			bt_strbuf_c(&merging->names), bt_strbuf_c(&text));
-	} else {
-		merging->config.context = file->current_context;
-		code = bt_kubeconfig_select(file, NULL, &merging->config, NULL, err);
-		code = code != 0
-			? bt_error_wrap(err, code, "kubeconfig %s", bt_strbuf_c(&merging->names))
-			: 0;
-	}
-	bt_strbuf_finish(&text);
-	return code;
-}
-
 int bt_client_config_load_context(const struct bt_client_config_input *input, const char *context,
 	struct bt_client_config *out_config, struct berth_error *err)
 {
@@ -379,7 +338,42 @@ int bt_client_config_load_context(const struct bt_client_config_input *input, co
 					    : "KUBECONFIG is not set and ~/.kube/config does "
 					      "not exist");
 	} else if (code == 0) {
-		code = select_context(&merging, context, err);
+		struct bt_kubeconfig *file = &merging.file;
+		struct bt_strbuf text = {0};
+
+		if (bt_is_given(context)) {
+			file->current_context =
+				bt_arena_str(&merging.config.arena, bt_str_from(context));
+		}
+		if (file->contexts.count == 0) {
+			bt_strbuf_append_c(&text, "has no contexts: it names no cluster to read");
+		} else if (file->current_context.length == 0) {
+			bt_strbuf_append_c(
+				&text, "has no current-context: choose one with --context");
+		} else if (BT_STR_FIND(&file->contexts, name, file->current_context) == NULL) {
+			bt_strbuf_append_c(&text, "has no context ");
+			bt_strbuf_append_quoted(&text, file->current_context);
+		}
+		if (text.length != 0) {
+			for (uint32_t i = 0; i < file->contexts.count && i < CONTEXTS_SHOWN; i++) {
+				bt_strbuf_append_c(&text, i == 0 ? " (it has " : ", ");
+				bt_strbuf_append_quoted(&text, file->contexts.items[i].name);
+			}
+			if (file->contexts.count > CONTEXTS_SHOWN) {
+				bt_strbuf_printf(&text, " and %u more",
+					file->contexts.count - CONTEXTS_SHOWN);
+			}
+			bt_strbuf_append_c(&text, file->contexts.count != 0 ? ")" : "");
+			code = bt_error_set(err, BERTH_ERR_INVALID, "kubeconfig %s %s",
+				bt_strbuf_c(&merging.names), bt_strbuf_c(&text));
+		} else {
+			merging.config.context = file->current_context;
+			code = bt_kubeconfig_select(file, NULL, &merging.config, NULL, err);
+			code = code != 0 ? bt_error_wrap(err, code, "kubeconfig %s",
+						   bt_strbuf_c(&merging.names))
+					 : 0;
+		}
+		bt_strbuf_finish(&text);
 	}
 	bt_strbuf_finish(&merging.names);
 	if (code != 0) {

@@ -128,31 +128,6 @@ static void log_wait_at(const struct bt_rest_call *call, int verbosity, int64_t 
 	bt_strbuf_finish(&url);
 }
 
-/* Logs a long wait; lines at verbosity 2 and 0 are rate limited. Spec 11b section 4.2. */
-static void log_wait(const struct bt_rest_call *call, int64_t now_ns, int64_t waited_ns)
-{
-	static const struct {
-		int verbosity;
-		int64_t period_ns;
-	} loud[] = {{2, BT_NS_PER_SECOND}, {0, 10 * BT_NS_PER_SECOND}};
-	struct bt_rest_client *client = call->client;
-
-	if (waited_ns > LONG_WAIT_NS && BT_LOG_ENABLED(3)) {
-		log_wait_at(call, 3, waited_ns);
-	}
-	for (uint32_t i = 0; waited_ns > VERY_LONG_WAIT_NS && i < BT_ARRAY_LENGTH(loud); i++) {
-		if (!BT_LOG_ENABLED(loud[i].verbosity)) {
-			continue;
-		}
-		if (client->warned_ns[i] == 0 ||
-			now_ns - client->warned_ns[i] >= loud[i].period_ns) {
-			client->warned_ns[i] = now_ns;
-			log_wait_at(call, loud[i].verbosity, waited_ns);
-		}
-		return;
-	}
-}
-
 static void send_with_token(struct bt_rest_call *call, int64_t now_ns)
 {
 	int64_t waited_ns = now_ns - call->queued_at_ns;
@@ -163,7 +138,25 @@ static void send_with_token(struct bt_rest_call *call, int64_t now_ns)
 		bt_metric_observe(call->client->metrics.verbs[verb].limiter,
 			(double)waited_ns / (double)BT_NS_PER_SECOND);
 	}
-	log_wait(call, now_ns, waited_ns);
+	/* Log a long wait; lines at verbosity 2 and 0 are rate limited. Spec 11b section 4.2. */
+	static const struct {
+		int verbosity;
+		int64_t period_ns;
+	} loud[] = {{2, BT_NS_PER_SECOND}, {0, 10 * BT_NS_PER_SECOND}};
+	if (waited_ns > LONG_WAIT_NS && BT_LOG_ENABLED(3)) {
+		log_wait_at(call, 3, waited_ns);
+	}
+	for (uint32_t i = 0; waited_ns > VERY_LONG_WAIT_NS && i < BT_ARRAY_LENGTH(loud); i++) {
+		int64_t *warned_ns = &call->client->warned_ns[i];
+		if (!BT_LOG_ENABLED(loud[i].verbosity)) {
+			continue;
+		}
+		if (*warned_ns == 0 || now_ns - *warned_ns >= loud[i].period_ns) {
+			*warned_ns = now_ns;
+			log_wait_at(call, loud[i].verbosity, waited_ns);
+		}
+		break;
+	}
 	bt_rest_send(call);
 }
 
@@ -313,7 +306,7 @@ int bt_rest_client_create(const struct bt_rest_options *options, struct bt_rest_
 		rest->limiter =
 			register_histogram(metrics, "rest_client_rate_limiter_duration_seconds",
 				"Client side rate limiter latency in seconds. Broken down by verb, "
-		                "and host.",
+				"and host.",
 				&second_buckets);
 		rest->request_size = register_histogram(metrics, "rest_client_request_size_bytes",
 			"Request size in bytes. Broken down by verb and host.", &byte_buckets);

@@ -265,30 +265,6 @@ void bt_transport_cancel(struct bt_transport_call *call)
 	}
 }
 
-/** Starts a waiting call, or reports why it cannot start. err: of the plugin. */
-static void release(struct bt_transport_call *call, const struct berth_error *err)
-{
-	const struct berth_error *pair_error = &call->transport->tls.pair_error;
-	struct bt_strbuf failure = {0};
-
-	leave_queue(call);
-	if (pair_error->code != 0) {
-		bt_strbuf_append_c(&failure, berth_error_message(pair_error));
-	} else if (err->code != 0) {
-		bt_strbuf_printf(&failure, "getting credentials: %s", berth_error_message(err));
-	} else {
-		begin(call);
-		return;
-	}
-	const struct bt_http_outcome outcome = {
-		.failure = BT_HTTP_FAILURE_OTHER,
-		.body = BT_STR(""),
-		.message = bt_strbuf_c(&failure),
-	};
-	call->request.handler.done(call->request.handler.context, NULL, &outcome);
-	bt_strbuf_finish(&failure);
-}
-
 static void allow_calls(struct bt_transport *transport, uint32_t calls_max)
 {
 	if (calls_max != transport->calls_max) {
@@ -326,7 +302,28 @@ int64_t bt_transport_check(void *context, int64_t now_ns)
 
 		while (transport->waiting_first != NULL &&
 			transport->waiting_first->ticket <= last) {
-			release(transport->waiting_first, &cause);
+			struct bt_transport_call *call = transport->waiting_first;
+			const struct berth_error *pair_error = &transport->tls.pair_error;
+			struct bt_strbuf failure = {0};
+
+			leave_queue(call);
+			if (pair_error->code == 0 && cause.code == 0) {
+				begin(call);
+				continue;
+			}
+			if (pair_error->code != 0) {
+				bt_strbuf_append_c(&failure, berth_error_message(pair_error));
+			} else {
+				bt_strbuf_printf(&failure, "getting credentials: %s",
+					berth_error_message(&cause));
+			}
+			const struct bt_http_outcome outcome = {
+				.failure = BT_HTTP_FAILURE_OTHER,
+				.body = BT_STR(""),
+				.message = bt_strbuf_c(&failure),
+			};
+			call->request.handler.done(call->request.handler.context, NULL, &outcome);
+			bt_strbuf_finish(&failure);
 		}
 	}
 	berth_error_finish(&cause);

@@ -401,23 +401,6 @@ static int take(struct write *write, struct berth_error *err)
 	return result;
 }
 
-/**
- * Turn the loop until the write has an answer, inside a call of the scheduler. false: the process
- * stops, or the loop failed; the write still exists.
- */
-static bool await(struct write *write)
-{
-	const struct bt_api_writes_options *options = &write->writes->options;
-	struct berth_error failure = BERTH_ERROR_INIT;
-	int result = 0;
-	while (result == 0 && !is_over(write) &&
-		(options->is_stopping == NULL || !options->is_stopping(options->context))) {
-		result = bt_loop_turn(options->loop, BT_NS_PER_SECOND, &failure);
-	}
-	berth_error_finish(&failure);
-	return result == 0 && is_over(write);
-}
-
 /** Drop the write: no caller takes the result. A change that was not sent yet is never sent. */
 static void abandon(struct write *write)
 {
@@ -463,9 +446,21 @@ static int send_request(struct bt_writer *writer, const struct bt_write_request 
 	if (is_reported_only) {
 		return 0;
 	}
-	if ((request->must_end || request->kind == BT_WRITE_EVICTION) && !await(write)) {
-		abandon(write);
-		return bt_error_set(err, BERTH_ERR_STATE, "context canceled");
+	if (request->must_end || request->kind == BT_WRITE_EVICTION) {
+		/*
+		 * Turn the loop until the write has an answer, inside a call of the scheduler. The
+		 * write has none if the process stops, or the loop fails.
+		 */
+		const struct bt_api_writes_options *options = &writes->options;
+		int result = 0;
+		while (result == 0 && !is_over(write) &&
+			(options->is_stopping == NULL || !options->is_stopping(options->context))) {
+			result = bt_loop_turn(options->loop, BT_NS_PER_SECOND, NULL);
+		}
+		if (result != 0 || !is_over(write)) {
+			abandon(write);
+			return bt_error_set(err, BERTH_ERR_STATE, "context canceled");
+		}
 	}
 	if (!is_over(write)) {
 		return BT_WRITE_PENDING;

@@ -302,38 +302,6 @@ static void print_help(bool with_intro, FILE *stream)
 	bt_strbuf_finish(&text);
 }
 
-static enum bt_options_next read_line(struct command_line *line, int argc, char **argv)
-{
-	struct berth_error err = BERTH_ERROR_INIT;
-	bool help; /* never set: line->flags has its own --help */
-	if (bt_flags_parse(line->flags, BT_DAEMON_FLAG__COUNT, line, argc, argv, &line->arguments,
-		    &help, &err) < 0) {
-		print_help(false, stderr);
-		(void)fprintf(stderr, "\nError: %s\n", berth_error_message(&err));
-		berth_error_finish(&err);
-		return BT_OPTIONS_EXIT_FAILURE;
-	}
-	if (is_given(line, BT_DAEMON_FLAG_HELP)) {
-		print_help(true, stdout);
-		return BT_OPTIONS_EXIT_OK;
-	}
-	struct bt_strbuf shown = {0};
-	bool is_refused = false; /* any argument that is not empty is an error */
-	for (uint32_t i = 0; i < line->arguments.list.count; i++) {
-		const char *argument = line->arguments.list.items[i];
-		is_refused = is_refused || argument[0] != '\0';
-		bt_strbuf_append_c(&shown, i > 0 ? " " : "");
-		bt_strbuf_append_quoted(&shown, bt_str_from(argument));
-	}
-	if (is_refused) {
-		(void)fprintf(stderr,
-			"Error: \"kube-scheduler\" does not take any arguments, got [%s]\n",
-			bt_strbuf_c(&shown));
-	}
-	bt_strbuf_finish(&shown);
-	return is_refused ? BT_OPTIONS_EXIT_FAILURE : BT_OPTIONS_GO_ON;
-}
-
 static void join(const struct bt_daemon_flag_value *value, struct bt_strbuf *out)
 {
 	bt_strbuf_reset(out);
@@ -430,11 +398,37 @@ enum bt_options_next bt_daemon_options_parse(
 			.type = bare ? BT_FLAG_OPTIONAL : BT_FLAG_SETTER,
 			.offset = offsetof(struct command_line, set)};
 	}
-	enum bt_options_next next = read_line(&line, argc, argv);
-	if (next == BT_OPTIONS_GO_ON) {
+	enum bt_options_next next = BT_OPTIONS_GO_ON;
+	struct berth_error err = BERTH_ERROR_INIT;
+	struct bt_strbuf shown = {0};
+	bool is_refused = false; /* any argument that is not empty is an error */
+	bool help;               /* never set: line.flags has its own --help */
+	int result = bt_flags_parse(
+		line.flags, BT_DAEMON_FLAG__COUNT, &line, argc, argv, &line.arguments, &help, &err);
+	for (uint32_t i = 0; i < line.arguments.list.count; i++) {
+		const char *argument = line.arguments.list.items[i];
+		is_refused = is_refused || argument[0] != '\0';
+		bt_strbuf_append_c(&shown, i > 0 ? " " : "");
+		bt_strbuf_append_quoted(&shown, bt_str_from(argument));
+	}
+	if (result < 0) {
+		print_help(false, stderr);
+		(void)fprintf(stderr, "\nError: %s\n", berth_error_message(&err));
+		berth_error_finish(&err);
+		next = BT_OPTIONS_EXIT_FAILURE;
+	} else if (is_given(&line, BT_DAEMON_FLAG_HELP)) {
+		print_help(true, stdout);
+		next = BT_OPTIONS_EXIT_OK;
+	} else if (is_refused) {
+		(void)fprintf(stderr,
+			"Error: \"kube-scheduler\" does not take any arguments, got [%s]\n",
+			bt_strbuf_c(&shown));
+		next = BT_OPTIONS_EXIT_FAILURE;
+	} else {
 		daemon_options_take(out_options, line.values);
 		next = apply(out_options, &line);
 	}
+	bt_strbuf_finish(&shown);
 	bt_flag_values_finish(line.values);
 	bt_vec_finish(&line.arguments.list);
 	return next;

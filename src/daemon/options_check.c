@@ -80,32 +80,6 @@ static void use_rules(struct bt_daemon_options *options, const struct allow_rule
 	options->metrics.allowed.count = rules->count;
 }
 
-/** Read an object whose members are all strings. */
-static int read_rules(struct bt_str json, struct bt_arena *arena, struct allow_rules *out_rules,
-	struct berth_error *err)
-{
-	struct bt_json_value *value;
-	int code = bt_json_parse(arena, json, false, &value, err);
-	if (code != 0) {
-		return code;
-	}
-	if (value->type != BT_JSON_OBJECT && value->type != BT_JSON_NULL) {
-		return bt_error_set(err, BERTH_ERR_INVALID, "not a map");
-	}
-	out_rules->count = value->type == BT_JSON_OBJECT ? value->count : 0;
-	out_rules->items = BT_ARENA_NEW_ARRAY(arena, struct bt_str_pair, out_rules->count);
-	for (uint32_t i = 0; i < out_rules->count; i++) {
-		const struct bt_json_member *member = &value->members[i];
-		if (member->value->type != BT_JSON_STRING) {
-			return bt_error_set(err, BERTH_ERR_INVALID, "%.*s is not a string",
-				BT_STR_ARG(member->name));
-		}
-		out_rules->items[i] = (struct bt_str_pair){bt_arena_str(arena, member->name),
-			bt_arena_str(arena, member->value->text)};
-	}
-	return 0;
-}
-
 static void take_manifest(
 	struct bt_daemon_options *options, struct bt_str path, struct bt_config_errors *errors)
 {
@@ -120,8 +94,24 @@ static void take_manifest(
 		code = bt_yaml_first_document(bt_strbuf_str(&text), NULL, &json, &err);
 		bt_strbuf_append_c(&json, json.length == 0 ? "{}" : "");
 	}
+	struct bt_json_value *value = NULL;
 	if (code == 0) {
-		code = read_rules(bt_strbuf_str(&json), &options->arena, &rules, &err);
+		code = bt_json_parse(&options->arena, bt_strbuf_str(&json), false, &value, &err);
+	}
+	if (code == 0 && value->type == BT_JSON_OBJECT) {
+		rules.items = BT_ARENA_NEW_ARRAY(&options->arena, struct bt_str_pair, value->count);
+		for (uint32_t i = 0; i < value->count && code == 0; i++) {
+			const struct bt_json_member *member = &value->members[i];
+			if (member->value->type != BT_JSON_STRING) {
+				code = bt_error_set(&err, BERTH_ERR_INVALID, "%.*s is not a string",
+					BT_STR_ARG(member->name));
+			}
+			rules.items[rules.count++] =
+				(struct bt_str_pair){bt_arena_str(&options->arena, member->name),
+					bt_arena_str(&options->arena, member->value->text)};
+		}
+	} else if (code == 0 && value->type != BT_JSON_NULL) {
+		code = bt_error_set(&err, BERTH_ERR_INVALID, "not a map");
 	}
 	struct bt_strbuf bad = {0};
 	if (code == 0 && describe_bad_keys(&rules, &bad)) {

@@ -258,33 +258,28 @@ static const struct bt_str pprof_index = BT_STR_INIT("/debug/pprof/");
 
 #define VERBOSITY_MAX 1000
 
-static void answer_verbosity(const struct bt_page_request *request, struct bt_reply *reply)
-{
-	int64_t value = 0;
-	if (!bt_str_equal(request->method, BT_STR("PUT"))) {
-		bt_reply_plain(reply, 406);
-		bt_strbuf_append_c(&reply->body, "unsupported http method");
-		return;
-	}
-	struct bt_str text = bt_str_trim(request->body, " \t\r\n");
-	if (!bt_str_parse_int64(text, &value) || value < -VERBOSITY_MAX || value > VERBOSITY_MAX) {
-		bt_reply_plain(reply, 400);
-		bt_strbuf_append_c(
-			&reply->body, "error setting klog.logging.verbosity: not a number: ");
-		bt_strbuf_append_quoted(&reply->body, bt_str_sub(text, 0, 64));
-		return;
-	}
-	bt_klog_set_verbosity((int)value);
-	bt_reply_plain(reply, 200);
-	bt_strbuf_printf(&reply->body, "successfully set klog.logging.verbosity to %d", (int)value);
-}
-
 /** Answer /debug/...; false: there is no such page. */
 static bool debug_answer(const struct bt_page_request *request, struct bt_reply *reply)
 {
 	struct bt_str path = request->path;
 	if (bt_str_equal(path, BT_STR("/debug/flags/v"))) {
-		answer_verbosity(request, reply);
+		int64_t value = 0;
+		struct bt_str text = bt_str_trim(request->body, " \t\r\n");
+		if (!bt_str_equal(request->method, BT_STR("PUT"))) {
+			bt_reply_plain(reply, 406);
+			bt_strbuf_append_c(&reply->body, "unsupported http method");
+		} else if (!bt_str_parse_int64(text, &value) || value < -VERBOSITY_MAX ||
+			value > VERBOSITY_MAX) {
+			bt_reply_plain(reply, 400);
+			bt_strbuf_append_c(&reply->body,
+				"error setting klog.logging.verbosity: not a number: ");
+			bt_strbuf_append_quoted(&reply->body, bt_str_sub(text, 0, 64));
+		} else {
+			bt_klog_set_verbosity((int)value);
+			bt_reply_plain(reply, 200);
+			bt_strbuf_printf(&reply->body,
+				"successfully set klog.logging.verbosity to %d", (int)value);
+		}
 		return true;
 	}
 	if (bt_str_equal(path, BT_STR("/debug/flags")) ||

@@ -399,29 +399,6 @@ static uint32_t place_in_spec(const struct spread_view *view, uint32_t index)
 	return UINT32_MAX;
 }
 
-/**
- * Counts the matching pods that are nominated to the node. Returns 0 if the PreFilter data counts
- * nominated pods already (data->changes).
- */
-static int64_t nominated_matches(const struct spread_view *view, uint32_t index)
-{
-	const struct bt_node_info *node = view->advice->node;
-	const struct bt_spread_constraint *constraint = &view->data->list.items[index];
-	int64_t count = 0;
-
-	if (view->data->changes.count != 0 ||
-		!bt_spread_counts_node(&view->data->list, index, node->state, node->slot)) {
-		return 0;
-	}
-	for (uint32_t i = 0; i < node->added_pods.count; i++) {
-		const struct bt_pod_info *pod = &node->added_pods.items[i];
-
-		count += bt_str_equal(pod->namespace_, view->advice->pod->namespace_) &&
-			bt_selector_matches(&constraint->selector, pod->labels);
-	}
-	return count;
-}
-
 static struct bt_str domain_text(const struct spread_view *view, uint32_t index, uint32_t domain)
 {
 	return bt_advice_domain_text(view->advice, view->data->list.items[index].column, domain);
@@ -530,6 +507,7 @@ static void hint_skew(const struct spread_view *view, uint32_t index, uint32_t d
  */
 static bool advise_constraint(const struct spread_view *view, uint32_t index)
 {
+	const struct bt_node_info *node = view->advice->node;
 	const struct bt_spread_constraint *constraint = &view->data->list.items[index];
 	uint32_t domain = bt_topology_domain(constraint->column, view->advice->node->slot);
 	int64_t highest;
@@ -543,7 +521,17 @@ static bool advise_constraint(const struct spread_view *view, uint32_t index)
 		return advise_missing_label(view, index);
 	}
 	highest = bt_spread_highest_count(view->data, index);
-	count = bt_spread_count_at(view->data, index, domain) + nominated_matches(view, index);
+	count = bt_spread_count_at(view->data, index, domain);
+	/* Unless data->changes has them already, count the pods that are nominated to the node. */
+	if (view->data->changes.count == 0 &&
+		bt_spread_counts_node(&view->data->list, index, node->state, node->slot)) {
+		for (uint32_t i = 0; i < node->added_pods.count; i++) {
+			const struct bt_pod_info *pod = &node->added_pods.items[i];
+
+			count += bt_str_equal(pod->namespace_, view->advice->pod->namespace_) &&
+				bt_selector_matches(&constraint->selector, pod->labels);
+		}
+	}
 	if (count <= highest) {
 		return true;
 	}

@@ -180,35 +180,6 @@ static void drop_volumes(struct bt_advice *advice)
 	}
 }
 
-/**
- * Finds up to two pods of the node, each of which causes the rejection even as the only pod on the
- * node. Returns the number of pods found.
- */
-static uint32_t find_disk_holders(const struct bt_advice *advice, uint32_t *out_pods)
-{
-	uint32_t pod_count = bt_node_info_pod_count(advice->node);
-	uint32_t count = 0;
-
-	for (uint32_t i = 0; i < pod_count && i < HOLDERS_TRIED_MAX && count < 2; i++) {
-		struct bt_arena arena = {0};
-		struct bt_node_info node;
-		struct bt_pod_info pod;
-
-		bt_node_info_pod_at(advice->node, i, &pod);
-		if (bt_plugin_pod_spec(&pod)->volumes.count == 0) {
-			continue;
-		}
-		bt_node_info_init_without_pods(
-			&node, advice->engine->state, advice->node->slot, &arena);
-		bt_node_info_add_pod(&node, &arena, &pod);
-		if (!bt_advice_accepts(advice, advice->pod, &node)) {
-			out_pods[count++] = pod.pod_id;
-		}
-		bt_arena_finish(&arena);
-	}
-	return count;
-}
-
 /** Pods in the cluster that use a ReadWriteOncePod claim of the pending pod. */
 struct claim_holders {
 	uint32_t count;
@@ -285,7 +256,7 @@ static void advise_restrictions(struct bt_advice *advice)
 {
 	const struct claim_holders *holders;
 	uint32_t pods[2];
-	uint32_t count;
+	uint32_t count = 0;
 
 	if (advice->node == NULL) {
 		drop_volumes(advice);
@@ -300,10 +271,30 @@ static void advise_restrictions(struct bt_advice *advice)
 	if (bt_advice_has_reason(advice, BT_REASON_VOLUME_DISK_CONFLICT)) {
 		/*
 		 * If another pod uses an exclusive claim of the pending pod, the plugin rejects
-		 * every node, even a node without pods. Do not call find_disk_holders in this case,
-		 * because it would blame every pod that it tries.
+		 * every node, even a node without pods. Else find up to two pods of the node, each
+		 * of which causes the rejection even as the only pod on the node.
 		 */
-		count = holders->count == 0 ? find_disk_holders(advice, pods) : 0;
+		uint32_t pod_count = bt_node_info_pod_count(advice->node);
+
+		for (uint32_t i = 0;
+			holders->count == 0 && i < pod_count && i < HOLDERS_TRIED_MAX && count < 2;
+			i++) {
+			struct bt_arena arena = {0};
+			struct bt_node_info node;
+			struct bt_pod_info pod;
+
+			bt_node_info_pod_at(advice->node, i, &pod);
+			if (bt_plugin_pod_spec(&pod)->volumes.count == 0) {
+				continue;
+			}
+			bt_node_info_init_without_pods(
+				&node, advice->engine->state, advice->node->slot, &arena);
+			bt_node_info_add_pod(&node, &arena, &pod);
+			if (!bt_advice_accepts(advice, advice->pod, &node)) {
+				pods[count++] = pod.pod_id;
+			}
+			bt_arena_finish(&arena);
+		}
 		if (count == 1 && pods[0] != BT_POD_NONE) {
 			hint_holder(advice, pods[0], "has the same disk attached here");
 			bt_advice_remove_pod(advice, pods[0]);

@@ -304,8 +304,7 @@ static void write_resources(
 	bt_json_end_object(writer);
 }
 
-/** The member that stopped last. */
-static const struct bt_capacity_member *last_member(const struct bt_capacity_answer *answer)
+static void write_review(struct bt_json_writer *writer, const struct bt_capacity_answer *answer)
 {
 	const struct bt_capacity_member *last = &answer->members[0];
 	for (uint32_t i = 1; i < answer->member_count; i++) {
@@ -313,12 +312,6 @@ static const struct bt_capacity_member *last_member(const struct bt_capacity_ans
 			last = &answer->members[i];
 		}
 	}
-	return last;
-}
-
-static void write_review(struct bt_json_writer *writer, const struct bt_capacity_answer *answer)
-{
-	const struct bt_capacity_member *last = last_member(answer);
 	bt_json_write(writer, "{spec: {podRequirements: [");
 	for (uint32_t i = 0; i < answer->member_count; i++) {
 		const struct bt_capacity_member *member = &answer->members[i];

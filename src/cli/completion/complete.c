@@ -400,57 +400,47 @@ static bool complete_inline_value(struct bt_complete *complete)
 
 /** --- all of it --- */
 
-static void complete_line(struct bt_complete *complete, int argc, char **argv)
-{
-	complete->current = argc > 0 ? argv[argc - 1] : "";
-	if (argc <= 1) {
-		struct bt_complete_word word = {.text = complete->current};
-		offer_commands(complete);
-		complete_offer(complete, &word, BT_STR("help"), "Explain a command.");
-		if (complete->current[0] == '-') {
-			complete_offer(complete, &word, BT_STR("--help"), "list the commands");
-			complete_offer(complete, &word, BT_STR("--version"), "print the version");
-		}
-		return;
-	}
-	if (strcmp(argv[0], "help") == 0) {
-		if (argc == 2) {
-			offer_commands(complete);
-		}
-		return;
-	}
-	for (size_t i = 0; i < complete->command_count; i++) {
-		if (strcmp(complete->commands[i]->name, argv[0]) == 0) {
-			complete->command = complete->commands[i];
-			for (int k = 1; k < argc - 1; k++) {
-				take_word(complete, argv[k]);
-			}
-			if (complete->waiting != NULL) {
-				struct bt_complete_word word = {.text = complete->current};
-				if (complete->waiting->value_name != NULL) {
-					complete_value(
-						complete, &word, complete->waiting->value_name);
-				}
-			} else if (complete->only_arguments || complete->current[0] != '-') {
-				struct bt_complete_word word = {.text = complete->current};
-				if (complete->command->arguments != NULL) {
-					complete_value(
-						complete, &word, complete->command->arguments);
-				} else if (!complete->only_arguments) {
-					offer_flags(complete);
-				}
-			} else if (!complete_inline_value(complete)) {
-				offer_flags(complete);
-			}
-		}
-	}
-}
-
 int bt_complete_run(
 	const struct bt_command *const *commands, size_t command_count, int argc, char **argv)
 {
 	struct bt_complete complete = {.commands = commands, .command_count = command_count};
-	complete_line(&complete, argc, argv);
+	complete.current = argc > 0 ? argv[argc - 1] : "";
+	if (argc <= 1) {
+		struct bt_complete_word word = {.text = complete.current};
+		offer_commands(&complete);
+		complete_offer(&complete, &word, BT_STR("help"), "Explain a command.");
+		if (complete.current[0] == '-') {
+			complete_offer(&complete, &word, BT_STR("--help"), "list the commands");
+			complete_offer(&complete, &word, BT_STR("--version"), "print the version");
+		}
+	} else if (strcmp(argv[0], "help") == 0 && argc == 2) {
+		offer_commands(&complete);
+	}
+	for (size_t i = 0; argc > 1 && i < complete.command_count; i++) {
+		if (strcmp(complete.commands[i]->name, argv[0]) == 0) {
+			complete.command = complete.commands[i];
+			for (int k = 1; k < argc - 1; k++) {
+				take_word(&complete, argv[k]);
+			}
+			if (complete.waiting != NULL) {
+				struct bt_complete_word word = {.text = complete.current};
+				if (complete.waiting->value_name != NULL) {
+					complete_value(
+						&complete, &word, complete.waiting->value_name);
+				}
+			} else if (complete.only_arguments || complete.current[0] != '-') {
+				struct bt_complete_word word = {.text = complete.current};
+				if (complete.command->arguments != NULL) {
+					complete_value(
+						&complete, &word, complete.command->arguments);
+				} else if (!complete.only_arguments) {
+					offer_flags(&complete);
+				}
+			} else if (!complete_inline_value(&complete)) {
+				offer_flags(&complete);
+			}
+		}
+	}
 	(void)fputs(bt_strbuf_c(&complete.out), stdout); /* main checks the stream */
 	bt_strbuf_finish(&complete.out);
 	bt_vec_finish(&complete.files.list);

@@ -28,35 +28,6 @@ static bool is_too_large(const struct bt_remedy *change, const struct bt_node_ta
 }
 
 /**
- * Whether the pod requires a node by name, or its placement depends on other pods. Then adding a
- * node may not help.
- */
-static bool is_tied(const struct bt_pod *pod)
-{
-	static const struct bt_str hostname = BT_STR_INIT("kubernetes.io/hostname");
-	const struct bt_affinity *affinity = pod->spec.affinity;
-	const struct bt_node_affinity *nodes = affinity != NULL ? affinity->node_affinity : NULL;
-	bool tied = bt_str_map_find(&pod->spec.node_selector, hostname) != NULL ||
-		pod->spec.topology_spread_constraints.count != 0;
-	if (affinity != NULL) {
-		tied = tied ||
-			(affinity->pod_affinity != NULL &&
-				affinity->pod_affinity->required.count != 0) ||
-			(affinity->pod_anti_affinity != NULL &&
-				affinity->pod_anti_affinity->required.count != 0);
-	}
-	for (uint32_t i = 0;
-		nodes != NULL && nodes->required != NULL && i < nodes->required->terms.count; i++) {
-		const struct bt_node_selector_term *term = &nodes->required->terms.items[i];
-		tied = tied || term->match_fields.count != 0;
-		for (uint32_t k = 0; k < term->match_expressions.count; k++) {
-			tied = tied || bt_str_equal(term->match_expressions.items[k].key, hostname);
-		}
-	}
-	return tied;
-}
-
-/**
  * Whether the changes concern only one node, which has to be larger, and the pod is not tied
  * (is_tied). Then adding a node of that size helps, too, and moves no pods.
  */
@@ -76,7 +47,31 @@ static bool adds_node(
 		}
 		first = &changes->items[i];
 	}
-	return first != NULL && !is_tied(pod);
+	/*
+	 * If the pod requires a node by name, or its placement depends on other pods, adding a node
+	 * may not help.
+	 */
+	static const struct bt_str hostname = BT_STR_INIT("kubernetes.io/hostname");
+	const struct bt_affinity *affinity = pod->spec.affinity;
+	const struct bt_node_affinity *own = affinity != NULL ? affinity->node_affinity : NULL;
+	bool tied = bt_str_map_find(&pod->spec.node_selector, hostname) != NULL ||
+		pod->spec.topology_spread_constraints.count != 0;
+	if (affinity != NULL) {
+		tied = tied ||
+			(affinity->pod_affinity != NULL &&
+				affinity->pod_affinity->required.count != 0) ||
+			(affinity->pod_anti_affinity != NULL &&
+				affinity->pod_anti_affinity->required.count != 0);
+	}
+	for (uint32_t i = 0; own != NULL && own->required != NULL && i < own->required->terms.count;
+		i++) {
+		const struct bt_node_selector_term *term = &own->required->terms.items[i];
+		tied = tied || term->match_fields.count != 0;
+		for (uint32_t k = 0; k < term->match_expressions.count; k++) {
+			tied = tied || bt_str_equal(term->match_expressions.items[k].key, hostname);
+		}
+	}
+	return first != NULL && !tied;
 }
 
 /**

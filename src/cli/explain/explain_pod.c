@@ -294,28 +294,6 @@ static void set_choice(const struct candidate *candidate, struct bt_pod_choice *
 	out->object = candidate->object;
 }
 
-/**
- * The best pod of a workload (see bt_pod_choice): a pending pod, else a running pod, else a pod
- * that is being deleted, that the simulation placed, or that is finished.
- */
-static const struct candidate *best_of(const struct search *search)
-{
-	const struct candidate *best = NULL;
-	uint32_t best_rank = UINT32_MAX;
-	for (uint32_t i = 0; i < search->found.count; i++) {
-		const struct candidate *candidate = &search->found.items[i];
-		uint32_t rank = candidate->over ? 4 : 0;
-		rank += candidate->placed ? 3 : 0;
-		rank += candidate->leaving ? 2 : 0;
-		rank += candidate->pending == UINT32_MAX ? 1 : 0;
-		if (rank < best_rank) {
-			best = candidate;
-			best_rank = rank;
-		}
-	}
-	return best;
-}
-
 static int choose(struct search *search, struct bt_pod_choice *out, struct berth_error *err)
 {
 	if (search->found.count == 0) {
@@ -344,7 +322,24 @@ static int choose(struct search *search, struct bt_pod_choice *out, struct berth
 		return bt_error_take(err, BERTH_ERR_INVALID, &text);
 	}
 	if (search->reference->kind != BT_KIND_POD) {
-		const struct candidate best = *best_of(search);
+		/*
+		 * The best pod of a workload (see bt_pod_choice): a pending pod, else a running
+		 * pod, else a pod that is being deleted, that the simulation placed, or that is
+		 * finished.
+		 */
+		struct candidate best = search->found.items[0];
+		uint32_t best_rank = UINT32_MAX;
+		for (uint32_t i = 0; i < search->found.count; i++) {
+			const struct candidate *candidate = &search->found.items[i];
+			uint32_t rank = candidate->over ? 4 : 0;
+			rank += candidate->placed ? 3 : 0;
+			rank += candidate->leaving ? 2 : 0;
+			rank += candidate->pending == UINT32_MAX ? 1 : 0;
+			if (rank < best_rank) {
+				best = *candidate;
+				best_rank = rank;
+			}
+		}
 		uint32_t namespace_count;
 		out->of_workload = true;
 		out->workload_kind = search->reference->kind;

@@ -186,35 +186,6 @@ static void write_json(const void *context, struct bt_json_writer *writer)
 	bt_json_write(writer, "]}");
 }
 
-/**
- * Write one self-contained HTML file. Names come from the input: escape "<", so that they cannot
- * end the script.
- */
-static int write_report(
-	const struct comparison *comparison, const char *path, struct berth_error *err)
-{
-	struct bt_str page = {report_page, sizeof(report_page)};
-	struct bt_strbuf out = {0};
-	struct bt_json_writer writer;
-	int64_t mark = bt_str_find(page, BT_STR(DATA_MARK));
-	BT_ASSERT(mark >= 0);
-	bt_strbuf_append_str(&out, bt_str_sub(page, 0, (uint32_t)mark));
-	bt_json_writer_init(&writer, &out, 0);
-	writer.escape_html = true;
-	write_json(comparison, &writer);
-	bt_strbuf_append_str(&out,
-		bt_str_sub(page, (uint32_t)mark + (uint32_t)sizeof(DATA_MARK) - 1, page.length));
-	FILE *file = fopen(path, "we");
-	bool is_written = file != NULL && fwrite(out.data, 1, out.length, file) == out.length;
-	if (file != NULL && fclose(file) != 0) {
-		is_written = false;
-	}
-	bt_strbuf_finish(&out);
-	return is_written
-		? 0
-		: bt_error_set(err, BERTH_ERR_IO, "--report: %s: %s", path, strerror(errno));
-}
-
 /** --- the command --- */
 
 static int run(void *context, struct bt_strbuf *out, struct berth_error *err)
@@ -232,7 +203,32 @@ static int run(void *context, struct bt_strbuf *out, struct berth_error *err)
 	};
 	int result = bt_processes_run(&processes, comparison->count, err);
 	if (result == 0 && options->report_path != NULL) {
-		result = write_report(comparison, options->report_path, err);
+		/*
+		 * Write one self-contained HTML file. Names come from the input: escape "<", so
+		 * that they cannot end the script.
+		 */
+		struct bt_str page = {report_page, sizeof(report_page)};
+		struct bt_strbuf html = {0};
+		struct bt_json_writer writer;
+		int64_t mark = bt_str_find(page, BT_STR(DATA_MARK));
+		BT_ASSERT(mark >= 0);
+		bt_strbuf_append_str(&html, bt_str_sub(page, 0, (uint32_t)mark));
+		bt_json_writer_init(&writer, &html, 0);
+		writer.escape_html = true;
+		write_json(comparison, &writer);
+		bt_strbuf_append_str(&html,
+			bt_str_sub(page, (uint32_t)mark + (uint32_t)sizeof(DATA_MARK) - 1,
+				page.length));
+		FILE *file = fopen(options->report_path, "we");
+		bool is_written =
+			file != NULL && fwrite(html.data, 1, html.length, file) == html.length;
+		if (file != NULL && fclose(file) != 0) {
+			is_written = false;
+		}
+		bt_strbuf_finish(&html);
+		result = is_written ? 0
+				    : bt_error_set(err, BERTH_ERR_IO, "--report: %s: %s",
+					      options->report_path, strerror(errno));
 	}
 	if (result == 0 && options->line.format != BT_OUTPUT_TABLE) {
 		return bt_output_document(options->line.format, write_json, comparison, out, err);

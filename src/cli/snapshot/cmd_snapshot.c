@@ -32,30 +32,6 @@ static int failed(const struct snapshot_file *file, int number, struct berth_err
 		number != 0 ? strerror(number) : "failed");
 }
 
-static int open_descriptor(struct snapshot_file *file, bool is_private)
-{
-	struct stat status;
-	if (file->path == NULL) {
-		return dup(STDOUT_FILENO);
-	}
-	bool is_there = stat(file->path, &status) == 0;
-	if (is_there && !S_ISREG(status.st_mode)) {
-		/* Write to a device or a pipe in place, because a rename would replace it. */
-		return open(file->path, O_WRONLY | O_CLOEXEC);
-	}
-	mode_t mode = is_private ? S_IRUSR | S_IWUSR : 0666;
-	bt_strbuf_printf(&file->temporary, "%s.%ld.tmp", file->path, (long)getpid());
-	int descriptor =
-		open(bt_strbuf_c(&file->temporary), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-	if (descriptor < 0) {
-		bt_strbuf_reset(&file->temporary); /* there is no file to remove */
-	} else if (is_there && !is_private) {
-		(void)fchmod(descriptor,
-			status.st_mode & 0777); /* failure leaves the default permissions */
-	}
-	return descriptor;
-}
-
 /**
  * path NULL: standard output. Anything but a regular file is written in place. A replaced file
  * keeps its permissions, unless is_private: then only the owner can read it.
@@ -64,7 +40,26 @@ static int snapshot_file_open(const char *path, bool gzip, bool is_private,
 	struct snapshot_file *out_file, struct berth_error *err)
 {
 	*out_file = (struct snapshot_file){.path = path};
-	int descriptor = open_descriptor(out_file, is_private);
+	struct stat status;
+	bool is_there = path != NULL && stat(path, &status) == 0;
+	int descriptor;
+	if (path == NULL) {
+		descriptor = dup(STDOUT_FILENO);
+	} else if (is_there && !S_ISREG(status.st_mode)) {
+		/* Write to a device or a pipe in place, because a rename would replace it. */
+		descriptor = open(path, O_WRONLY | O_CLOEXEC);
+	} else {
+		mode_t mode = is_private ? S_IRUSR | S_IWUSR : 0666;
+		bt_strbuf_printf(&out_file->temporary, "%s.%ld.tmp", path, (long)getpid());
+		descriptor = open(bt_strbuf_c(&out_file->temporary),
+			O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+		if (descriptor < 0) {
+			bt_strbuf_reset(&out_file->temporary); /* there is no file to remove */
+		} else if (is_there && !is_private) {
+			/* failure leaves the default permissions */
+			(void)fchmod(descriptor, status.st_mode & 0777);
+		}
+	}
 	if (descriptor < 0) {
 		return failed(out_file, errno, err);
 	}

@@ -388,44 +388,46 @@ static int start_view(struct up *up, struct berth_error *err)
 
 /** --- start and end --- */
 
-static int run_loop(struct up *up, struct berth_error *err)
+static int run(void *context, struct bt_strbuf *out BT_UNUSED, struct berth_error *err)
 {
+	struct up up = {
+		.started_ns = bt_clock_steady_ns(), .options = context, .err = BERTH_ERROR_INIT};
 	static const int signals[] = {SIGINT, SIGTERM, SIGHUP, 0};
 	struct sigaction ignore = {.sa_handler = SIG_IGN};
 	(void)sigaction(SIGXFSZ, &ignore, NULL); /* writing beyond RLIMIT_FSIZE returns an error */
-	int result = bt_loop_create(&up->loop, err);
+	int result = bt_loop_create(&up.loop, err);
 	if (result == 0) {
-		result = create_cluster(up, err);
+		result = create_cluster(&up, err);
 	}
 	if (result == 0) {
-		result = load_objects(up, err);
+		result = load_objects(&up, err);
 	}
 	if (result == 0) {
-		result = create_front(up, err);
+		result = create_front(&up, err);
 	}
 	if (result == 0) {
 		/*
 		 * Endpoints must not contain loopback addresses. Pods on simulated nodes send
 		 * nothing, so any other address will do.
 		 */
-		const char *address = up->options->listen.address;
-		bool is_local = bt_listen_is_loopback(&up->options->listen) ||
+		const char *address = up.options->listen.address;
+		bool is_local = bt_listen_is_loopback(&up.options->listen) ||
 			strcmp(address, "0.0.0.0") == 0 || strcmp(address, "::") == 0;
-		bool has_ca = up->identity.ca.certificate.length != 0;
+		bool has_ca = up.identity.ca.certificate.length != 0;
 
-		struct bt_controllers_options *controllers = &up->cluster->options.controllers;
+		struct bt_controllers_options *controllers = &up.cluster->options.controllers;
 		controllers->api_address = is_local ? "172.16.0.1" : address;
-		controllers->api_port = bt_front_port(up->front);
-		controllers->root_ca = has_ca ? bt_strbuf_c(&up->identity.ca.certificate) : "";
+		controllers->api_port = bt_front_port(up.front);
+		controllers->root_ca = has_ca ? bt_strbuf_c(&up.identity.ca.certificate) : "";
 		controllers->root_ca_key =
-			up->identity.ca.key.length != 0 ? bt_strbuf_c(&up->identity.ca.key) : NULL;
-		result = bt_cluster_start(up->cluster, err);
+			up.identity.ca.key.length != 0 ? bt_strbuf_c(&up.identity.ca.key) : NULL;
+		result = bt_cluster_start(up.cluster, err);
 	}
 	if (result == 0) {
-		result = bt_loop_on_signals(up->loop, signals, take_signal, up, err);
+		result = bt_loop_on_signals(up.loop, signals, take_signal, &up, err);
 	}
 	if (result == 0) {
-		result = bt_store_sync(up->cluster->store, err);
+		result = bt_store_sync(up.cluster->store, err);
 	}
 	if (result == 0) {
 		/*
@@ -433,38 +435,30 @@ static int run_loop(struct up *up, struct berth_error *err)
 		 * run, so that clients need not wait for them. The second call syncs their writes
 		 * to disk and sends the watch events.
 		 */
-		bt_loop_add_worker(up->loop, save_clock, up);
-		bt_loop_add_worker(up->loop, flush_front, up);
-		bt_loop_add_worker(up->loop, run_cluster, up);
-		bt_loop_add_worker(up->loop, flush_front, up);
-		bt_front_set_ready(up->front);
-		result = announce_server(up, err);
+		bt_loop_add_worker(up.loop, save_clock, &up);
+		bt_loop_add_worker(up.loop, flush_front, &up);
+		bt_loop_add_worker(up.loop, run_cluster, &up);
+		bt_loop_add_worker(up.loop, flush_front, &up);
+		bt_front_set_ready(up.front);
+		result = announce_server(&up, err);
 	}
-	if (result == 0 && up->options->view) {
-		result = start_view(up, err);
+	if (result == 0 && up.options->view) {
+		result = start_view(&up, err);
 	}
 	if (result == 0) {
-		result = bt_loop_run(up->loop, err);
+		result = bt_loop_run(up.loop, err);
 	}
 	/* Two more turns send the last answers; with TLS, one turn is not enough. */
 	for (int i = 0; i < 2 && result == 0; i++) {
-		result = bt_loop_turn(up->loop, 0, err);
+		result = bt_loop_turn(up.loop, 0, err);
 	}
-	if (result == 0 && up->result < 0) {
-		(void)bt_error_move(err, &up->err);
-		result = up->result;
+	if (result == 0 && up.result < 0) {
+		(void)bt_error_move(err, &up.err);
+		result = up.result;
 	}
 	if (result == 0) {
-		result = bt_store_sync(up->cluster->store, err);
+		result = bt_store_sync(up.cluster->store, err);
 	}
-	return result;
-}
-
-static int run(void *context, struct bt_strbuf *out BT_UNUSED, struct berth_error *err)
-{
-	struct up up = {
-		.started_ns = bt_clock_steady_ns(), .options = context, .err = BERTH_ERROR_INIT};
-	int result = run_loop(&up, err);
 	if (up.view > 0) {
 		(void)kill(up.view, SIGTERM);
 		(void)waitpid(up.view, NULL, 0);

@@ -197,44 +197,6 @@ static uint32_t end_version(
 	return id;
 }
 
-static void begin_version(
-	struct bt_history *history, int64_t now_ns, struct bt_object *object, uint32_t before)
-{
-	struct bt_version version = {.object = bt_object_share(object),
-		.from_ns = now_ns,
-		.to_ns = INT64_MAX,
-		.node = BT_HISTORY_NONE,
-		.amounts = BT_HISTORY_NONE};
-	uint32_t id = history->versions.count;
-	if (object->kind == BT_KIND_POD) {
-		const struct bt_pod *pod = bt_object_value(object, BT_KIND_POD);
-		read_pod(history, pod, &version);
-		version.created_ns = before != BT_HISTORY_NONE
-			? history->versions.items[before].created_ns
-			: created_ns(pod, now_ns);
-		version.is_first = version.node != BT_HISTORY_NONE &&
-			(before == BT_HISTORY_NONE ||
-				history->versions.items[before].node == BT_HISTORY_NONE);
-		allow_pack(version.object);
-	} else if (object->kind == BT_KIND_NODE) {
-		const struct bt_node *node = bt_object_value(object, BT_KIND_NODE);
-		version.node = find_or_add_node(history, node->metadata.name);
-		struct bt_resource allocatable = {0};
-		struct bt_arena arena = {0};
-		bt_resource_add(&allocatable,
-			node->status.allocatable.count != 0 ? &node->status.allocatable
-							    : &node->status.capacity,
-			&arena);
-		version.amounts = share_amounts(history,
-			read_amounts(history, &allocatable, allocatable.allowed_pod_number));
-		bt_arena_finish(&arena);
-	}
-	bt_vec_push(&history->versions, version);
-	bt_map_insert(&history->current,
-		bt_object_hash(object->kind, bt_object_namespace(object), bt_object_name(object)),
-		id);
-}
-
 /**
  * Put the newer object into the pod's current version if the page shows no difference: most changes
  * affect only parts of the status that the page does not show. Returns false if a new version is
@@ -313,7 +275,41 @@ void bt_history_take(struct bt_history *history, int64_t now_ns, const struct bt
 		if (before == BT_HISTORY_NONE) {
 			(void)end_version(history, now_ns, new_object);
 		}
-		begin_version(history, now_ns, new_object, before);
+		struct bt_version version = {.object = bt_object_share(new_object),
+			.from_ns = now_ns,
+			.to_ns = INT64_MAX,
+			.node = BT_HISTORY_NONE,
+			.amounts = BT_HISTORY_NONE};
+		uint32_t id = history->versions.count;
+		if (new_object->kind == BT_KIND_POD) {
+			const struct bt_pod *pod = bt_object_value(new_object, BT_KIND_POD);
+			read_pod(history, pod, &version);
+			version.created_ns = before != BT_HISTORY_NONE
+				? history->versions.items[before].created_ns
+				: created_ns(pod, now_ns);
+			version.is_first = version.node != BT_HISTORY_NONE &&
+				(before == BT_HISTORY_NONE ||
+					history->versions.items[before].node == BT_HISTORY_NONE);
+			allow_pack(version.object);
+		} else if (new_object->kind == BT_KIND_NODE) {
+			const struct bt_node *node = bt_object_value(new_object, BT_KIND_NODE);
+			version.node = find_or_add_node(history, node->metadata.name);
+			struct bt_resource allocatable = {0};
+			struct bt_arena arena = {0};
+			bt_resource_add(&allocatable,
+				node->status.allocatable.count != 0 ? &node->status.allocatable
+								    : &node->status.capacity,
+				&arena);
+			version.amounts = share_amounts(history,
+				read_amounts(
+					history, &allocatable, allocatable.allowed_pod_number));
+			bt_arena_finish(&arena);
+		}
+		bt_vec_push(&history->versions, version);
+		bt_map_insert(&history->current,
+			bt_object_hash(new_object->kind, bt_object_namespace(new_object),
+				bt_object_name(new_object)),
+			id);
 	}
 	enum bt_kind kind = new_object != NULL ? new_object->kind : old_object->kind;
 	if (kind == BT_KIND_NODE) {

@@ -103,28 +103,6 @@ static int compare_sides(struct bt_whatif_options *options, struct bt_whatif_sid
 	return result;
 }
 
-/** Runs --lose --each on the cluster after the changes. */
-static int run_losses(
-	struct bt_whatif_options *options, struct bt_strbuf *out, struct berth_error *err)
-{
-	struct bt_whatif_side side;
-	struct bt_whatif whatif;
-	struct bt_setup setup = options->line.setup;
-	setup.config_path = options->new_config != NULL ? options->new_config : setup.config_path;
-	setup.pool = NULL; /* forked processes do not have the pool's threads, and threads do not
-	                      affect results */
-	int result = bt_whatif_side_init(&side, bt_setup_scheduler, &setup, err);
-	if (result == 0) {
-		result = make_after(options, &whatif, &side, err);
-		if (result == 0) {
-			result = bt_whatif_lose_each(options, &side, out, err);
-			bt_whatif_finish(&whatif);
-		}
-		bt_whatif_side_finish(&side);
-	}
-	return result;
-}
-
 static int run(void *context, struct bt_strbuf *out, struct berth_error *err)
 {
 	struct bt_whatif_options *options = context;
@@ -132,7 +110,23 @@ static int run(void *context, struct bt_strbuf *out, struct berth_error *err)
 	struct bt_whatif_side after;
 	struct bt_setup after_setup = options->line.setup;
 	if (options->lose != NULL) {
-		return run_losses(options, out, err);
+		struct bt_whatif_side side;
+		struct bt_whatif whatif;
+		struct bt_setup setup = options->line.setup;
+		setup.config_path =
+			options->new_config != NULL ? options->new_config : setup.config_path;
+		setup.pool = NULL; /* forked processes do not have the pool's threads, and threads
+		                      do not affect results */
+		int result = bt_whatif_side_init(&side, bt_setup_scheduler, &setup, err);
+		if (result == 0) {
+			result = make_after(options, &whatif, &side, err);
+			if (result == 0) {
+				result = bt_whatif_lose_each(options, &side, out, err);
+				bt_whatif_finish(&whatif);
+			}
+			bt_whatif_side_finish(&side);
+		}
+		return result;
 	}
 	if (options->new_config != NULL) {
 		after_setup.config_path = options->new_config;

@@ -449,39 +449,6 @@ static struct bt_str name_part(const void *context, uint32_t index)
 	return name_loss(context, index * part_size(context));
 }
 
-/** Try the losses in parts. The losses without an answer stay in losing->tried. */
-static int try_parts(struct losing *losing, struct berth_error *err)
-{
-	const struct bt_simulation *simulation = &losing->side->simulation;
-	uint32_t size = part_size(losing);
-	const struct bt_processes parts = {
-		.context = losing,
-		.work = try_part,
-		.take = take_part,
-		.name = name_part,
-		.failed = "its loss could not be tried",
-		.progress = "trying losses",
-		.items = losing->tried.count,
-		.jobs = losing->options->jobs,
-	};
-	/* Out-of-tree plugins may keep state. */
-	if (simulation->pods.count != 0 || losing->options->line.setup.registry != NULL ||
-		size < 2 ||
-		bt_object_store_count(
-			&simulation->engine->state->objects, BT_KIND_RESOURCE_SLICE) != 0) {
-		return 0;
-	}
-	int result = bt_processes_run(&parts, (losing->tried.count + size - 1) / size, err);
-	uint32_t left = 0;
-	for (uint32_t i = 0; i < losing->tried.count; i++) {
-		if (losing->losses.items[losing->tried.items[i]].answer == NULL) {
-			losing->tried.items[left++] = losing->tried.items[i];
-		}
-	}
-	losing->tried.count = left;
-	return result;
-}
-
 static struct bt_str name_baseline(const void *context BT_UNUSED, uint32_t index BT_UNUSED)
 {
 	return BT_STR("before: placing pods");
@@ -574,7 +541,36 @@ static int try_all(struct losing *losing, struct berth_error *err)
 		bt_strbuf_finish(&json);
 	}
 	if (result == 0) {
-		result = try_parts(losing, err);
+		const struct bt_simulation *simulation = &losing->side->simulation;
+		uint32_t size = part_size(losing);
+		const struct bt_processes parts = {
+			.context = losing,
+			.work = try_part,
+			.take = take_part,
+			.name = name_part,
+			.failed = "its loss could not be tried",
+			.progress = "trying losses",
+			.items = losing->tried.count,
+			.jobs = losing->options->jobs,
+		};
+		/*
+		 * Try the losses in parts; those without an answer stay in losing->tried.
+		 * Out-of-tree plugins may keep state.
+		 */
+		if (simulation->pods.count == 0 && losing->options->line.setup.registry == NULL &&
+			size >= 2 &&
+			bt_object_store_count(
+				&simulation->engine->state->objects, BT_KIND_RESOURCE_SLICE) == 0) {
+			result = bt_processes_run(
+				&parts, (losing->tried.count + size - 1) / size, err);
+			uint32_t left = 0;
+			for (uint32_t i = 0; i < losing->tried.count; i++) {
+				if (losing->losses.items[losing->tried.items[i]].answer == NULL) {
+					losing->tried.items[left++] = losing->tried.items[i];
+				}
+			}
+			losing->tried.count = left;
+		}
 	}
 	return result == 0 ? bt_processes_run(&losses, losing->tried.count, err) : result;
 }
