@@ -100,11 +100,12 @@ static void take_manifest(
 	}
 	if (code == 0 && value->type == BT_JSON_OBJECT) {
 		rules.items = BT_ARENA_NEW_ARRAY(&options->arena, struct bt_str_pair, value->count);
-		for (uint32_t i = 0; i < value->count && code == 0; i++) {
+		for (uint32_t i = 0; i < value->count; i++) {
 			const struct bt_json_member *member = &value->members[i];
 			if (member->value->type != BT_JSON_STRING) {
 				code = bt_error_set(&err, BERTH_ERR_INVALID, "%.*s is not a string",
 					BT_STR_ARG(member->name));
+				break;
 			}
 			rules.items[rules.count++] =
 				(struct bt_str_pair){bt_arena_str(&options->arena, member->name),

@@ -315,14 +315,6 @@ void bt_document_unreserve(
 	bt_strbuf_append_c(out, "} ] }}");
 }
 
-void bt_document_delete_uid(struct bt_str uid, struct bt_strbuf *out)
-{
-	bt_strbuf_append_c(out,
-		"{\"kind\":\"DeleteOptions\",\"apiVersion\":\"v1\",\"preconditions\":{\"uid\":");
-	append_quoted(out, uid);
-	bt_strbuf_append_c(out, "}}");
-}
-
 /** Sort members by name, at every level, as Go writes maps. */
 static void sort_members(struct bt_json_value *value)
 {
@@ -336,37 +328,6 @@ static void sort_members(struct bt_json_value *value)
 	for (uint32_t i = 0; i < value->count; i++) {
 		sort_members(value->members[i].value);
 	}
-}
-
-/**
- * Return the merge patch that changes `before` to `after`; NULL: no difference. Lists are replaced
- * as a whole, because no list of the claim statuses has a merge key.
- */
-static struct bt_json_value *difference(
-	struct bt_arena *arena, const struct bt_json_value *before, struct bt_json_value *after)
-{
-	if (before != NULL && bt_json_same(before, after)) {
-		return NULL;
-	}
-	if (before == NULL || before->type != BT_JSON_OBJECT || after->type != BT_JSON_OBJECT) {
-		return after;
-	}
-	struct bt_json_value *patch = bt_json_new(arena, BT_JSON_OBJECT);
-	for (uint32_t i = 0; i < before->count; i++) {
-		if (bt_json_get(after, before->members[i].name) == NULL) {
-			bt_json_append_member(arena, patch, before->members[i].name,
-				bt_json_new(arena, BT_JSON_NULL));
-		}
-	}
-	for (uint32_t i = 0; i < after->count; i++) {
-		struct bt_str name = after->members[i].name;
-		struct bt_json_value *value =
-			difference(arena, bt_json_get(before, name), after->members[i].value);
-		if (value != NULL) {
-			bt_json_append_member(arena, patch, name, value);
-		}
-	}
-	return patch;
 }
 
 /** Return a tree that has only those members of the pod status that are about claims. */
@@ -388,12 +349,14 @@ bool bt_document_pod_claims(const struct bt_pod_status *before, const struct bt_
 	struct bt_strbuf *out)
 {
 	struct bt_arena arena = {0};
+	/* Lists are replaced as a whole, because no list of the statuses has a merge key. */
 	struct bt_json_value *patch =
-		difference(&arena, claims_tree(&arena, before), claims_tree(&arena, after));
-	if (patch != NULL) {
+		bt_json_merge_diff(&arena, claims_tree(&arena, before), claims_tree(&arena, after));
+	bool differs = patch->count != 0;
+	if (differs) {
 		sort_members(patch);
 		bt_json_format(patch, out);
 	}
 	bt_arena_finish(&arena);
-	return patch != NULL;
+	return differs;
 }

@@ -65,8 +65,6 @@ BT_MUST_USE int bt_document_claim(const struct bt_object *base,
 /** Append the strategic merge patch of a claim's status that removes uid from reservedFor. */
 void bt_document_unreserve(
 	const struct bt_resource_claim *claim, struct bt_str uid, struct bt_strbuf *out);
-/** Append DeleteOptions with the uid as a precondition. */
-void bt_document_delete_uid(struct bt_str uid, struct bt_strbuf *out);
 /**
  * Append the strategic merge patch that changes the claim statuses in a pod's status from those of
  * `before` to those of `after`. false: there is no difference; nothing is appended.

@@ -222,10 +222,13 @@ static int remove_claim(void *context, const struct bt_pod_info *pod,
 	const struct bt_resource_claim *claim, bool must_end, struct berth_error *err)
 {
 	struct bt_writer *writer = context;
+	struct bt_json_writer json;
 	struct bt_write_request request = make_request(BT_WRITE_CLAIM, "DELETE",
 		BT_KIND_RESOURCE_CLAIM, "", claim->metadata.namespace_, claim->metadata.name);
 	bt_strbuf_reset(&writer->text);
-	bt_document_delete_uid(claim->metadata.uid, &writer->text);
+	bt_json_writer_init(&json, &writer->text, 0);
+	bt_json_write(&json, "{kind: 'DeleteOptions', apiVersion: 'v1', preconditions: {uid: %s}}",
+		claim->metadata.uid);
 	return send_claim(writer, pod, &request, must_end, NULL, err);
 }
 
