@@ -199,11 +199,3 @@ bool bt_authorization_is_set(const struct bt_authorization *authorization)
 	return authorization->value.length != 0;
 }
 
-const struct bt_http_header *bt_authorization_headers(
-	const struct bt_authorization *authorization, uint32_t *out_count)
-{
-	uint32_t first = bt_authorization_is_set(authorization) ? 0 : 1;
-
-	*out_count = authorization->count - first;
-	return authorization->headers + first;
-}

@@ -2,9 +2,11 @@
 #include "client/config.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/log.h"
 #include "client/config_private.h"
@@ -83,7 +85,11 @@ static void check_file(
 	if (path.length == 0) {
 		return;
 	}
-	if (bt_client_file_check(path.data, &cause) != 0) {
+	int fd = open(path.data, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	if (fd >= 0) {
+		(void)close(fd); /* read-only: no data to lose */
+	} else {
+		(void)bt_client_file_fail("open", path.data, errno, &cause);
 		bt_strbuf_printf(&whole, "%s %.*s", what, BT_STR_ARG(path));
 		add_problem(problems, "unable to read %s for %.*s due to %s", bt_strbuf_c(&whole),
 			BT_STR_ARG(name), berth_error_message(&cause));

@@ -22,16 +22,6 @@
 #include "client/file.h"
 #include "codec/base64.h"
 
-int bt_exec_check_version(const struct bt_kubeconfig_exec *exec, struct berth_error *err)
-{
-	if (bt_str_equal_c(exec->api_version, "client.authentication.k8s.io/v1") ||
-		bt_str_equal_c(exec->api_version, "client.authentication.k8s.io/v1beta1")) {
-		return 0;
-	}
-	return bt_error_set_quoted(
-		err, BERTH_ERR_INVALID, "exec plugin: invalid apiVersion ", exec->api_version, "");
-}
-
 void bt_exec_write_info(const struct bt_client_config *config, struct bt_str ca, bool interactive,
 	struct bt_strbuf *out)
 {

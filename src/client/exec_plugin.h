@@ -25,9 +25,6 @@ struct bt_exec_credential {
 	int64_t expiry_ns; /* since 1970 */
 };
 
-/** Returns the error `exec plugin: invalid apiVersion "<v>"` for an unsupported version. */
-BT_MUST_USE int bt_exec_check_version(
-	const struct bt_kubeconfig_exec *exec, struct berth_error *err);
 /** Appends the plugin's input: one JSON object and a newline. ca: the bundle in use, or "". */
 void bt_exec_write_info(const struct bt_client_config *config, struct bt_str ca, bool interactive,
 	struct bt_strbuf *out);

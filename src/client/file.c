@@ -83,17 +83,6 @@ int bt_client_file_read_waiting(
 	return result;
 }
 
-int bt_client_file_check(const char *path, struct berth_error *err)
-{
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-
-	if (fd < 0) {
-		return bt_client_file_fail("open", path, errno, err);
-	}
-	(void)close(fd); /* read-only: no data to lose */
-	return 0;
-}
-
 bool bt_client_file_stamp_update(struct bt_client_file_stamp *stamp, const char *path)
 {
 	struct bt_client_file_stamp old = *stamp;

@@ -19,8 +19,6 @@ BT_MUST_USE int bt_client_file_read(
  */
 BT_MUST_USE int bt_client_file_read_waiting(
 	const char *path, uint32_t bytes_max, struct bt_strbuf *out, struct berth_error *err);
-/** Checks that the file can be opened. */
-BT_MUST_USE int bt_client_file_check(const char *path, struct berth_error *err);
 
 /** Identifies a version of a file: differs after the file was replaced or written. */
 struct bt_client_file_stamp {

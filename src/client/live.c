@@ -454,8 +454,3 @@ int bt_live_pod_events(struct bt_live *live, struct bt_str namespace_, struct bt
 	return result;
 }
 
-void bt_live_events_finish(struct bt_live_events *events)
-{
-	bt_arena_finish(&events->arena);
-	*events = (struct bt_live_events){0};
-}

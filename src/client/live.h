@@ -120,5 +120,4 @@ struct bt_live_events {
 BT_MUST_USE int bt_live_pod_events(struct bt_live *live, struct bt_str namespace_,
 	struct bt_str name, struct bt_str uid, struct bt_live_events *out_events,
 	struct berth_error *err);
-void bt_live_events_finish(struct bt_live_events *events);
 #endif

@@ -413,7 +413,9 @@ void bt_reflector_destroy(struct bt_reflector *reflector)
 	reset_request(reflector);
 	bt_reflector_store_finish(&reflector->store);
 	bt_reflector_store_finish(&reflector->incoming);
-	bt_reflector_state_finish(&reflector->state);
+	bt_strbuf_finish(&reflector->state.resource_version);
+	bt_strbuf_finish(&reflector->state.list_version);
+	bt_strbuf_finish(&reflector->state.continue_token);
 	bt_strbuf_finish(&reflector->list_version);
 	bt_strbuf_finish(&reflector->continue_token);
 	const char *texts[] = {reflector->options.path.data, reflector->options.field_selector.data,

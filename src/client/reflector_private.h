@@ -51,7 +51,6 @@ struct bt_reflector_state {
 };
 
 void bt_reflector_state_init(struct bt_reflector_state *state, bool streaming);
-void bt_reflector_state_finish(struct bt_reflector_state *state);
 
 /**
  * Appends the query of the next request, with sorted parameters. field_selector "": no selector.
@@ -59,8 +58,6 @@ void bt_reflector_state_finish(struct bt_reflector_state *state);
 void bt_reflector_state_query(struct bt_reflector_state *state, struct bt_str field_selector,
 	struct bt_prng *prng, struct bt_strbuf *out);
 
-/** Call at the end bookmark of a streaming list: the stream continues as a watch. */
-void bt_reflector_state_streamed(struct bt_reflector_state *state, struct bt_str resource_version);
 /**
  * Call for each event of a stream. A streaming list sets the version only at its end: see
  * bt_reflector_state_streamed.

@@ -319,7 +319,10 @@ static int take_event(struct bt_reflector *reflector, struct bt_str bytes, struc
 			bt_str_map_find(&meta->annotations, BT_STR("k8s.io/initial-events-end"));
 		if (reflector->state.phase == BT_REFLECTOR_STREAM && end != NULL &&
 			bt_str_equal(*end, BT_STR("true"))) {
-			bt_reflector_state_streamed(&reflector->state, meta->resource_version);
+			reflector->state.unavailable = false;
+			reflector->state.distrusts_added = false;
+			reflector->state.phase = BT_REFLECTOR_WATCH;
+			bt_strbuf_set(&reflector->state.resource_version, meta->resource_version);
 			bt_reflector_complete_copy(reflector);
 		} else {
 			reflector->has_bookmarks = true;

@@ -63,13 +63,6 @@ void bt_reflector_state_init(struct bt_reflector_state *state, bool streaming)
 	begin_turn(state);
 }
 
-void bt_reflector_state_finish(struct bt_reflector_state *state)
-{
-	bt_strbuf_finish(&state->resource_version);
-	bt_strbuf_finish(&state->list_version);
-	bt_strbuf_finish(&state->continue_token);
-}
-
 void bt_reflector_state_query(struct bt_reflector_state *state, struct bt_str field_selector,
 	struct bt_prng *prng, struct bt_strbuf *out)
 {
@@ -111,14 +104,6 @@ void bt_reflector_state_query(struct bt_reflector_state *state, struct bt_str fi
 		state->distrusts_added =
 			is_stream || version.length == 0 || bt_str_equal(version, BT_STR("0"));
 	}
-}
-
-void bt_reflector_state_streamed(struct bt_reflector_state *state, struct bt_str resource_version)
-{
-	state->unavailable = false;
-	state->distrusts_added = false;
-	state->phase = BT_REFLECTOR_WATCH;
-	bt_strbuf_set(&state->resource_version, resource_version);
 }
 
 void bt_reflector_state_observed(

@@ -192,17 +192,16 @@ static void begin(struct bt_transport_call *call)
 {
 	struct bt_transport *transport = call->transport;
 	const struct bt_transport_request *request = &call->request;
-	uint32_t own_count;
+	const struct bt_authorization *own = &transport->authorization;
 
 	bt_transport_refresh(transport, bt_loop_now_ns(transport->loop));
-	const struct bt_http_header *own =
-		bt_authorization_headers(&transport->authorization, &own_count);
 	transport->headers.count = 0;
 	for (uint32_t i = 0; i < request->header_count; i++) {
 		bt_vec_push(&transport->headers, request->headers[i]);
 	}
-	for (uint32_t i = 0; i < own_count; i++) {
-		bt_vec_push(&transport->headers, own[i]);
+	/* The first header is Authorization. */
+	for (uint32_t i = bt_authorization_is_set(own) ? 0 : 1; i < own->count; i++) {
+		bt_vec_push(&transport->headers, own->headers[i]);
 	}
 	transport->url.length = transport->config->base_url.length;
 	bt_strbuf_append_str(&transport->url, request->path);
@@ -399,7 +398,12 @@ int bt_transport_create(const struct bt_transport_options *options,
 		transport->exec.active = config->is_tls &&
 			!bt_authorization_is_set(&transport->authorization) &&
 			!transport->tls.has_pair && transport->tls.pair_error.code == 0;
-		code = bt_exec_check_version(config->user.exec, err);
+		struct bt_str version = config->user.exec->api_version;
+		if (!bt_str_equal_c(version, "client.authentication.k8s.io/v1") &&
+			!bt_str_equal_c(version, "client.authentication.k8s.io/v1beta1")) {
+			code = bt_error_set_quoted(err, BERTH_ERR_INVALID,
+				"exec plugin: invalid apiVersion ", version, "");
+		}
 	}
 	struct bt_strbuf proxy = {0};
 	if (code == 0) {

@@ -94,9 +94,6 @@ BT_MUST_USE int bt_authorization_set_token(
 	struct bt_authorization *authorization, struct bt_str token, struct berth_error *err);
 /** Returns true if an Authorization header is set (client certificates do not count). */
 bool bt_authorization_is_set(const struct bt_authorization *authorization);
-/** Headers for the next request. Borrowed until the next refresh or set. */
-const struct bt_http_header *bt_authorization_headers(
-	const struct bt_authorization *authorization, uint32_t *out_count);
 
 /**
  * Servers answer within a minute (spec 13 section 7.4), so a server silent for longer has hung. The

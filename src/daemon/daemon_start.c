@@ -302,11 +302,6 @@ static bool are_informers_synced(void *context, struct bt_strbuf *out_error)
 	return count == 0;
 }
 
-static bool is_coordinated(const struct bt_daemon *daemon)
-{
-	return bt_gate_enabled(&daemon->config->gates, BT_GATE_COORDINATED_LEADER_ELECTION);
-}
-
 static void write_config(void *context, struct bt_strbuf *out)
 {
 	const struct bt_daemon *daemon = context;
@@ -346,7 +341,9 @@ static int create_endpoints(struct bt_daemon *daemon, struct berth_error *err)
 	};
 	bool elects = daemon->config->document.leader_election.leader_elect;
 	uint32_t first = elects ? 0 : 1;
-	uint32_t end = elects && is_coordinated(daemon) ? 4 : 3;
+	bool is_coordinated =
+		bt_gate_enabled(&daemon->config->gates, BT_GATE_COORDINATED_LEADER_ELECTION);
+	uint32_t end = elects && is_coordinated ? 4 : 3;
 	struct bt_endpoints_options options = {
 		.loop = daemon->loop,
 		.options = &daemon->options,
@@ -414,7 +411,8 @@ static int create_election(struct bt_daemon *daemon, struct berth_error *err)
 		.prng = &daemon->prng,
 		.config = config,
 		.identity = bt_strbuf_c(&daemon->identity),
-		.coordinated = is_coordinated(daemon),
+		.coordinated = bt_gate_enabled(
+			&daemon->config->gates, BT_GATE_COORDINATED_LEADER_ELECTION),
 		.streaming = bt_daemon_streams_lists(&daemon->config->gates),
 		.versions = &daemon->options.versions,
 		.metrics = daemon->metrics,

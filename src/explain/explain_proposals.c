@@ -384,38 +384,6 @@ static bool has_alike(const struct bt_explain_search *search, const bt_remedy_li
 	return is_alike;
 }
 
-/**
- * Returns the nearest candidate; NULL: no candidate is left. Among candidates with equally many
- * changes, candidates with the same kinds of changes as a proposal come last.
- */
-static struct bt_candidate *next_candidate(struct bt_explain_search *search)
-{
-	while (search->next < search->queue.count) {
-		struct bt_candidate *candidate = search->queue.items[search->next];
-		const struct bt_candidate *alike = search->next_alike < search->alike.count
-			? search->alike.items[search->next_alike]
-			: NULL;
-
-		/*
-		 * A candidate that needs a larger node comes after one that does not; otherwise the
-		 * candidate with more changes comes last. Distances do not count.
-		 */
-		if (alike != NULL &&
-			(candidate->is_too_small != alike->is_too_small
-					? candidate->is_too_small
-					: candidate->remedies.count > alike->remedies.count)) {
-			break;
-		}
-		search->next++;
-		if (!has_alike(search, &candidate->remedies)) {
-			return candidate;
-		}
-		bt_vec_push(&search->alike, candidate);
-	}
-	return search->next_alike < search->alike.count ? search->alike.items[search->next_alike++]
-							: NULL;
-}
-
 /** Whether a proposal exists that changes neither the size of a node nor the pod's requests. */
 static bool has_found_plain(const struct bt_explain_search *search)
 {
@@ -438,7 +406,6 @@ static int try_candidates(struct bt_explain_search *search, struct berth_error *
 	uint64_t left = CANDIDATES_MIN + (uint64_t)wanted * CANDIDATES_PER_PROPOSAL;
 
 	while (search->found.count < wanted && left > 0 && !search->exhausted) {
-		struct bt_candidate *candidate;
 		uint32_t fewest = search->next < search->queue.count
 			? search->queue.items[search->next]->remedies.count
 			: UINT32_MAX;
@@ -456,7 +423,38 @@ static int try_candidates(struct bt_explain_search *search, struct berth_error *
 		if (result < 0) {
 			return result;
 		}
-		candidate = next_candidate(search);
+		/*
+		 * Take the nearest candidate. Among candidates with equally many changes,
+		 * candidates with the same kinds of changes as a proposal come last.
+		 */
+		struct bt_candidate *candidate = NULL;
+		while (candidate == NULL && search->next < search->queue.count) {
+			struct bt_candidate *next = search->queue.items[search->next];
+			const struct bt_candidate *alike = search->next_alike < search->alike.count
+				? search->alike.items[search->next_alike]
+				: NULL;
+
+			/*
+			 * A candidate that needs a larger node comes after one that does not;
+			 * otherwise the candidate with more changes comes last. Distances do not
+			 * count.
+			 */
+			if (alike != NULL &&
+				(next->is_too_small != alike->is_too_small
+						? next->is_too_small
+						: next->remedies.count > alike->remedies.count)) {
+				break;
+			}
+			search->next++;
+			if (has_alike(search, &next->remedies)) {
+				bt_vec_push(&search->alike, next);
+			} else {
+				candidate = next;
+			}
+		}
+		if (candidate == NULL && search->next_alike < search->alike.count) {
+			candidate = search->alike.items[search->next_alike++];
+		}
 		/*
 		 * Propose a larger node only if no cheaper change works; lowering the pod's
 		 * requests does not count as cheaper.

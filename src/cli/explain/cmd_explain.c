@@ -175,7 +175,7 @@ static int explain(const struct options *options, struct bt_simulation *simulati
 	}
 	bt_explanation_finish(&explanation);
 	bt_strbuf_finish(&report->events.problem);
-	bt_live_events_finish(&report->events.list);
+	bt_arena_finish(&report->events.list.arena);
 	bt_arena_finish(&objects.arena);
 	bt_free(objects.nodes);
 	return result;

@@ -16,13 +16,6 @@ const char *bt_explained_fate_name(enum bt_explained_fate fate)
 	return names[fate];
 }
 
-static void write_changes(const struct bt_explain_report *report, const char *name,
-	const bt_remedy_list *changes, struct bt_json_writer *writer)
-{
-	bt_json_write_name_c(writer, name);
-	bt_changes_write_json(changes, report->pod, report->nodes, writer);
-}
-
 /** --- the pod and its place in the queue --- */
 
 /** --- nodes --- */
@@ -73,7 +66,8 @@ static void write_node(const struct bt_explain_report *report, const struct bt_e
 			bt_json_end_object(writer);
 		}
 		bt_json_write(writer, "], final: %b", node->is_final);
-		write_changes(report, "changes", &node->remedies, writer);
+		bt_json_write_name_c(writer, "changes");
+		bt_changes_write_json(&node->remedies, report->pod, report->nodes, writer);
 	}
 	bt_json_end_object(writer);
 }
@@ -160,12 +154,14 @@ static void write_json(const void *answer, struct bt_json_writer *writer)
 	for (uint32_t i = 0; i < explanation->proposals.count; i++) {
 		const struct bt_proposal *proposal = &explanation->proposals.items[i];
 		bt_json_begin_object(writer);
-		write_changes(report, "changes", &proposal->remedies, writer);
+		bt_json_write_name_c(writer, "changes");
+		bt_changes_write_json(&proposal->remedies, report->pod, report->nodes, writer);
 		bt_json_write(
 			writer, "node: %s, opens: %u}", proposal->node, proposal->opened_count);
 	}
 	bt_json_write(writer, "], untriedNodes: %u", explanation->untried_count);
-	write_changes(report, "entryChanges", &explanation->entry_remedies, writer);
+	bt_json_write_name_c(writer, "entryChanges");
+	bt_changes_write_json(&explanation->entry_remedies, report->pod, report->nodes, writer);
 	write_preemption(&explanation->preemption, writer);
 	const struct bt_pod_condition *condition =
 		bt_pod_find_condition(pod, BT_STR("PodScheduled"));
