@@ -344,20 +344,6 @@ static bool read_variables(const char **out_host, const char **out_port)
 	return bt_is_given(*out_host) && bt_is_given(*out_port);
 }
 
-static bool in_cluster_is_possible(const char *folder)
-{
-	const char *host;
-	const char *port;
-	struct bt_strbuf path = {0};
-	struct stat status;
-
-	bt_strbuf_printf(&path, "%s/token", folder);
-	bool possible = read_variables(&host, &port) && stat(bt_strbuf_c(&path), &status) == 0 &&
-		!S_ISDIR(status.st_mode);
-	bt_strbuf_finish(&path);
-	return possible;
-}
-
 int bt_client_config_in_cluster(const struct bt_client_config_input *input,
 	struct bt_client_config *out_config, struct berth_error *err)
 {
@@ -465,9 +451,20 @@ int bt_client_config_load(const struct bt_client_config_input *input,
 			input->master, out_config, &nothing, &cause);
 	}
 	bt_strbuf_finish_wiped(&text);
-	if (code != 0 && nothing && in_cluster_is_possible(folder_of(input))) {
-		berth_error_finish(&cause);
-		return bt_client_config_in_cluster(input, out_config, err);
+	if (code != 0 && nothing) {
+		/* If this process runs in a pod, use the pod's service account. */
+		const char *host;
+		const char *port;
+		struct bt_strbuf token = {0};
+
+		bt_strbuf_printf(&token, "%s/token", folder_of(input));
+		bool is_pod = read_variables(&host, &port) &&
+			stat(bt_strbuf_c(&token), &status) == 0 && !S_ISDIR(status.st_mode);
+		bt_strbuf_finish(&token);
+		if (is_pod) {
+			berth_error_finish(&cause);
+			return bt_client_config_in_cluster(input, out_config, err);
+		}
 	}
 	return code != 0 ? bt_error_move(err, &cause) : 0;
 }

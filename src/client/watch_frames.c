@@ -154,18 +154,6 @@ static size_t scan_delimited(
 	return (size_t)(at - from);
 }
 
-static size_t scan_plain(const char *at, const char *end, bool *out_done)
-{
-	const char *from = at;
-
-	/* strchr also finds a zero byte: it ends the value, and no value begins with it */
-	while (at != end && !is_space(*at) && strchr(",:{}[]\"", *at) == NULL) {
-		at++;
-	}
-	*out_done = at != end;
-	return (size_t)(at - from);
-}
-
 static int end_value(
 	struct bt_frames *frames, const char *bytes, size_t length, struct berth_error *err)
 {
@@ -240,10 +228,19 @@ static int feed_json(
 	if (frames->state == VALUE) {
 		const char *from = *at;
 		bool done = false;
-		size_t length = frames->value_kind == VALUE_PLAIN
-			? scan_plain(from, end, &done)
-			: scan_delimited(frames, from, end, &done);
+		size_t length = 0;
 
+		if (frames->value_kind == VALUE_PLAIN) {
+			const char *to = from;
+			/* strchr also finds a zero byte: it ends the value, and begins none */
+			while (to != end && !is_space(*to) && strchr(",:{}[]\"", *to) == NULL) {
+				to++;
+			}
+			done = to != end;
+			length = (size_t)(to - from);
+		} else {
+			length = scan_delimited(frames, from, end, &done);
+		}
 		*at = from + length;
 		return done ? end_value(frames, from, length, err)
 			    : buffer_bytes(frames, from, length, err);

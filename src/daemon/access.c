@@ -158,22 +158,6 @@ static struct bt_str without_slash(struct bt_str path)
 	return bt_str_has_prefix(path, BT_STR("/")) ? bt_str_sub(path, 1, path.length) : path;
 }
 
-static bool is_always_allowed(const bt_str_list *listed, struct bt_str path)
-{
-	path = without_slash(path);
-	for (uint32_t i = 0; i < listed->count; i++) {
-		struct bt_str item = without_slash(listed->items[i]);
-		bool is_prefix = bt_str_has_suffix(item, BT_STR("*"));
-		if (is_prefix && bt_str_has_prefix(path, bt_str_sub(item, 0, item.length - 1))) {
-			return true;
-		}
-		if (!is_prefix && bt_str_equal(path, item)) {
-			return true;
-		}
-	}
-	return false;
-}
-
 static void finish_with_verdict(
 	struct bt_access_check *check, enum bt_verdict verdict, struct bt_str text)
 {
@@ -237,9 +221,17 @@ static void accept_user(struct bt_access_check *check)
 	bt_metric_add(bt_metric_cell(access->users, &label), 1);
 	count_outcome(access, &access->authentications, check->begun_ns, BT_STR("success"));
 	check->begun_ns = bt_loop_now_ns(access->options->loop);
-	if (bt_str_is_among(BT_STR("system:masters"), caller->groups.items, caller->groups.count) ||
-		is_always_allowed(
-			&access->options->options->authorization.always_allow_paths, check->path)) {
+	struct bt_str path = without_slash(check->path);
+	const bt_str_list *listed = &access->options->options->authorization.always_allow_paths;
+	bool is_allowed = bt_str_is_among(
+		BT_STR("system:masters"), caller->groups.items, caller->groups.count);
+	for (uint32_t i = 0; i < listed->count && !is_allowed; i++) {
+		struct bt_str item = without_slash(listed->items[i]);
+		is_allowed = bt_str_has_suffix(item, BT_STR("*"))
+			? bt_str_has_prefix(path, bt_str_sub(item, 0, item.length - 1))
+			: bt_str_equal(path, item);
+	}
+	if (is_allowed) {
 		finish_with_verdict(check, BT_VERDICT_ALLOWED, BT_STR(""));
 		return;
 	}

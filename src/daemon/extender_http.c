@@ -29,24 +29,6 @@ struct bt_extender_http {
 	BT_VEC(struct carrier) carriers;
 };
 
-/* Inline data takes precedence over files. */
-static int read_pem(
-	struct bt_str data, struct bt_str file, struct bt_strbuf *out, struct berth_error *err)
-{
-	if (data.length != 0) {
-		bt_strbuf_append_str(out, data);
-		return 0;
-	}
-	if (file.length == 0) {
-		return 0;
-	}
-	char *path = bt_strndup(file.data, file.length);
-	bt_strbuf_reserve(out, PEM_BYTES_MAX); /* no copies of a key remain in smaller buffers */
-	int result = bt_client_file_read(path, PEM_BYTES_MAX, out, err);
-	bt_free(path);
-	return result;
-}
-
 /** One request and its answer. Allocated in `arena`, like the texts of response and failure. */
 struct exchange {
 	const struct bt_extender_http_options *options;
@@ -180,7 +162,16 @@ static int create_extender(void *context, const struct bt_config_extender *confi
 			{tls->key_data, tls->key_file, &options.tls.key},
 		};
 		for (size_t i = 0; i < BT_ARRAY_LENGTH(parts) && result == 0; i++) {
-			result = read_pem(parts[i].data, parts[i].file, &texts[i], err);
+			struct bt_strbuf *text = &texts[i];
+			if (parts[i].data.length != 0) {
+				bt_strbuf_append_str(text, parts[i].data);
+			} else if (parts[i].file.length != 0) {
+				char *path = bt_strndup(parts[i].file.data, parts[i].file.length);
+				/* no copies of a key remain in smaller buffers */
+				bt_strbuf_reserve(text, PEM_BYTES_MAX);
+				result = bt_client_file_read(path, PEM_BYTES_MAX, text, err);
+				bt_free(path);
+			}
 			if (texts[i].length != 0) {
 				*parts[i].out = bt_strbuf_str(&texts[i]);
 			}

@@ -24,26 +24,6 @@ static int refuse_csv(uint32_t column, const char *reason, struct berth_error *e
 		err, BERTH_ERR_INVALID, "parse error on line 1, column %u: %s", column + 1, reason);
 }
 
-/** Read a quoted field. *at: index after the opening quote; moved to after the closing quote. */
-static int read_quoted(
-	struct bt_str line, uint32_t *at, struct bt_strbuf *out, struct berth_error *err)
-{
-	while (*at < line.length) {
-		char byte = line.data[(*at)++];
-		if (byte != '"') {
-			bt_strbuf_append_char(out, byte);
-		} else if (*at < line.length && line.data[*at] == '"') {
-			bt_strbuf_append_char(out, '"');
-			(*at)++;
-		} else if (*at == line.length || line.data[*at] == ',') {
-			return 0;
-		} else {
-			break;
-		}
-	}
-	return refuse_csv(*at - 1, "extraneous or missing \" in quoted-field", err);
-}
-
 /**
  * Parse one line and call take for each field, which is borrowed for the call. Returns 0 or
  * BERTH_ERR_INVALID; take was then called for the fields before the error.
@@ -57,9 +37,22 @@ static int csv_split(struct bt_str line, void (*take)(void *context, struct bt_s
 	while (line.length > 0 && code == 0) {
 		bt_strbuf_reset(&field);
 		bool is_quoted = at < line.length && line.data[at] == '"';
-		if (is_quoted) {
-			at++;
-			code = read_quoted(line, &at, &field, err);
+		bool is_open = is_quoted;
+		at += is_quoted;
+		while (is_open && at < line.length) {
+			char byte = line.data[at++];
+			bool is_doubled = byte == '"' && at < line.length && line.data[at] == '"';
+			at += is_doubled;
+			if (byte != '"' || is_doubled) {
+				bt_strbuf_append_char(&field, byte);
+			} else if (at == line.length || line.data[at] == ',') {
+				is_open = false;
+			} else {
+				break;
+			}
+		}
+		if (is_open) {
+			code = refuse_csv(at - 1, "extraneous or missing \" in quoted-field", err);
 		}
 		for (; !is_quoted && code == 0 && at < line.length && line.data[at] != ','; at++) {
 			if (line.data[at] == '"') {

@@ -157,23 +157,6 @@ static void take_parameter(struct parameters *parameters, struct bt_str name, st
 	parameters->excluded_count++;
 }
 
-/**
- * Return whether the request excludes the check. Removes the check's name from the excluded names:
- * the names that are left after all checks are names of unknown checks.
- */
-static bool take_exclusion(struct parameters *parameters, const char *name)
-{
-	for (uint32_t i = 0; i < parameters->excluded_count; i++) {
-		if (bt_str_equal_c(parameters->excluded[i], name)) {
-			parameters->excluded_count--;
-			memmove(&parameters->excluded[i], &parameters->excluded[i + 1],
-				(parameters->excluded_count - i) * sizeof(parameters->excluded[0]));
-			return true;
-		}
-	}
-	return false;
-}
-
 static void count(const struct bt_health *health, const struct bt_health_check *check, bool is_good)
 {
 	struct bt_str labels[] = {
@@ -206,7 +189,16 @@ static void health_answer(const struct bt_health *health, const struct bt_page_r
 	 */
 	for (uint32_t i = 0; i < health->check_count; i++) {
 		const struct bt_health_check *check = &health->checks[i];
-		if (take_exclusion(&parameters, check->name)) {
+		/* What is left of the excluded names after all checks names no check. */
+		uint32_t at = 0;
+		while (at < parameters.excluded_count &&
+			!bt_str_equal_c(parameters.excluded[at], check->name)) {
+			at++;
+		}
+		if (at < parameters.excluded_count) {
+			parameters.excluded_count--;
+			memmove(&parameters.excluded[at], &parameters.excluded[at + 1],
+				(parameters.excluded_count - at) * sizeof(parameters.excluded[0]));
 			bt_strbuf_printf(&lines, "[+]%s excluded: ok\n", check->name);
 			continue;
 		}

@@ -112,17 +112,6 @@ static void finish(struct bt_review *review, struct bt_json_value *status, const
 	}
 }
 
-static bool is_retryable(const struct bt_rest_answer *answer)
-{
-	if (answer->class_ == BT_REST_TRANSPORT) {
-		return answer->failure == BT_HTTP_FAILURE_RESET ||
-			answer->failure == BT_HTTP_FAILURE_TIMEOUT;
-	}
-	return answer->class_ == BT_REST_TOO_MANY_REQUESTS ||
-		answer->class_ == BT_REST_INTERNAL_ERROR ||
-		answer->class_ == BT_REST_SERVER_TIMEOUT || answer->class_ == BT_REST_TIMEOUT;
-}
-
 static void on_answer(void *context, struct bt_rest_call *call, const struct bt_rest_answer *answer)
 {
 	struct bt_review *review = context;
@@ -147,7 +136,14 @@ static void on_answer(void *context, struct bt_rest_call *call, const struct bt_
 			(double)took_ns / (double)BT_NS_PER_SECOND);
 	}
 	bt_strbuf_finish(&code);
-	if (is_retryable(answer) && review->attempts < ATTEMPTS_MAX) {
+	bool is_retryable = answer->class_ == BT_REST_TRANSPORT
+		? answer->failure == BT_HTTP_FAILURE_RESET ||
+			answer->failure == BT_HTTP_FAILURE_TIMEOUT
+		: answer->class_ == BT_REST_TOO_MANY_REQUESTS ||
+			answer->class_ == BT_REST_INTERNAL_ERROR ||
+			answer->class_ == BT_REST_SERVER_TIMEOUT ||
+			answer->class_ == BT_REST_TIMEOUT;
+	if (is_retryable && review->attempts < ATTEMPTS_MAX) {
 		struct bt_reviewer *reviewer = review->reviewer;
 		/* Make the pause up to 20 percent longer, at random. */
 		int64_t jitter_ns =

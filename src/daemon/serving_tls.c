@@ -31,15 +31,6 @@ struct bt_serving_tls {
 	struct bt_arena arena;        /* of the names of files */
 };
 
-/** Returns true if a file has changed since the last successful read. */
-static bool pair_has_changed(const struct pair *pair)
-{
-	struct bt_client_file_stamp certificate_stamp = pair->certificate_stamp;
-	struct bt_client_file_stamp key_stamp = pair->key_stamp;
-	return bt_client_file_stamp_update(&certificate_stamp, pair->certificate_file) ||
-		bt_client_file_stamp_update(&key_stamp, pair->key_file);
-}
-
 /** Read the files. *out_changed: the new pair differs from the old pair. */
 static int pair_read(struct pair *pair, bool *out_changed, struct berth_error *err)
 {
@@ -85,7 +76,13 @@ bool bt_serving_tls_refresh(struct bt_serving_tls *serving, bool is_due)
 		struct pair *pair = &serving->pairs[i];
 		struct berth_error err = BERTH_ERROR_INIT;
 		bool is_new = false;
-		if (pair->certificate_file == NULL || (!is_due && !pair_has_changed(pair))) {
+		struct bt_client_file_stamp certificate_stamp = pair->certificate_stamp;
+		struct bt_client_file_stamp key_stamp = pair->key_stamp;
+		if (pair->certificate_file == NULL ||
+			(!is_due &&
+				!bt_client_file_stamp_update(
+					&certificate_stamp, pair->certificate_file) &&
+				!bt_client_file_stamp_update(&key_stamp, pair->key_file))) {
 			continue;
 		}
 		if (pair_read(pair, &is_new, &err) == 0) {

@@ -58,32 +58,6 @@ static struct bt_str only_zone(const struct bt_persistent_volume *volume)
 	return label != NULL ? *label : BT_STR("");
 }
 
-/**
- * Whether the volume's claim is unbound and lacks a StorageClass: the class that the claim names
- * does not exist (*out_class: name of the class), or the claim names no class (*out_class is "").
- */
-static bool lacks_class(
-	const struct bt_advice *advice, const struct bt_volume *volume, struct bt_str *out_class)
-{
-	struct bt_volume_claim named;
-	const struct bt_persistent_volume_claim *claim =
-		bt_volume_claim_of(advice->pod, volume, advice->arena, &named)
-		? bt_find_claim(advice->engine->state, advice->pod->namespace_, named.name)
-		: NULL;
-
-	if (claim == NULL || claim->metadata.deletion_timestamp != NULL ||
-		claim->spec.volume_name.length != 0) {
-		return false;
-	}
-	*out_class = bt_persistent_volume_claim_class(claim);
-	/*
-	 * storageClassName "" requests a volume without a class, so a default class does not help.
-	 */
-	return out_class->length == 0
-		? out_class->data == NULL
-		: bt_find_storage_class(advice->engine->state, *out_class) == NULL;
-}
-
 static void hint_volume(struct bt_advice *advice, const struct bt_volume *volume)
 {
 	struct bt_volume_claim named;
@@ -167,11 +141,26 @@ static void drop_volumes(struct bt_advice *advice)
 		}
 		struct bt_remedy remedy = {.kind = BT_REMEDY_DROP_VOLUME,
 			.key = bt_arena_str(advice->arena, volume->name)};
-		struct bt_str class_name;
+		struct bt_volume_claim named;
+		const struct bt_persistent_volume_claim *claim =
+			bt_volume_claim_of(advice->pod, volume, advice->arena, &named)
+			? bt_find_claim(advice->engine->state, advice->pod->namespace_, named.name)
+			: NULL;
+		struct bt_str class_name =
+			claim != NULL ? bt_persistent_volume_claim_class(claim) : BT_STR("");
 
 		hint_volume(advice, volume);
 		advice->distance += 1;
-		if (lacks_class(advice, volume, &class_name)) {
+		/*
+		 * If the claim is unbound, a missing StorageClass may be created, or a default
+		 * class if the claim names none. storageClassName "" requests a volume without a
+		 * class, so a default class does not help.
+		 */
+		if (claim != NULL && claim->metadata.deletion_timestamp == NULL &&
+			claim->spec.volume_name.length == 0 &&
+			(class_name.length == 0 ? class_name.data == NULL
+						: bt_find_storage_class(advice->engine->state,
+							  class_name) == NULL)) {
 			remedy.kind = BT_REMEDY_PROVISION_VOLUME;
 			remedy.value = bt_arena_str(advice->arena, class_name);
 			advice->distance -= 0.5;
@@ -185,16 +174,6 @@ struct claim_holders {
 	uint32_t count;
 	uint32_t pods[HOLDERS_MAX];
 };
-
-static bool uses_claim(const struct bt_pod_info *pod, const struct bt_str *names, uint32_t count)
-{
-	for (uint32_t i = 0; i < pod->shape->claim_names.count; i++) {
-		if (bt_str_is_among(pod->shape->claim_names.items[i], names, count)) {
-			return true;
-		}
-	}
-	return false;
-}
 
 /** Returns the holders, which are found once per cycle because they are the same for all nodes. */
 static const struct claim_holders *claim_holders_of(const struct bt_advice *advice)
@@ -235,8 +214,12 @@ static const struct claim_holders *claim_holders_of(const struct bt_advice *advi
 			struct bt_pod_info pod;
 
 			bt_pod_info_from_record(state, row->pods.items[i], &pod);
-			if (bt_str_equal(pod.namespace_, advice->pod->namespace_) &&
-				uses_claim(&pod, names, name_count)) {
+			bool uses_claim = false;
+			for (uint32_t k = 0; k < pod.shape->claim_names.count && !uses_claim; k++) {
+				uses_claim = bt_str_is_among(
+					pod.shape->claim_names.items[k], names, name_count);
+			}
+			if (uses_claim && bt_str_equal(pod.namespace_, advice->pod->namespace_)) {
 				holders->pods[holders->count++] = row->pods.items[i];
 			}
 		}

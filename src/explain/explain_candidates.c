@@ -129,26 +129,6 @@ static void sort_queue(struct bt_explain_search *search)
 	}
 }
 
-/**
- * Returns a copy of the set in which DropVolume replaces each ProvisionVolume; empty if the set has
- * no ProvisionVolume.
- */
-static bt_remedy_list without_volumes(struct bt_arena *arena, const bt_remedy_list *remedies)
-{
-	if (!bt_remedies_have(remedies, BT_REMEDY_PROVISION_VOLUME)) {
-		return (bt_remedy_list){0};
-	}
-	bt_remedy_list dropped = bt_remedies_copy(arena, remedies);
-
-	for (uint32_t i = 0; i < dropped.count; i++) {
-		if (dropped.items[i].kind == BT_REMEDY_PROVISION_VOLUME) {
-			dropped.items[i].kind = BT_REMEDY_DROP_VOLUME;
-			dropped.items[i].value = BT_STR("");
-		}
-	}
-	return dropped;
-}
-
 void bt_candidates_collect(struct bt_explain_search *search)
 {
 	const struct bt_explanation *out = search->run->out;
@@ -159,6 +139,19 @@ void bt_candidates_collect(struct bt_explain_search *search)
 		&search->arena, struct bt_candidate *, (size_t)count * BT_WISHES_MAX);
 	for (uint32_t i = 0; i < count; i++) {
 		if (!out->nodes.items[i].is_final) {
+			/* The node's changes, with DropVolume instead of each ProvisionVolume. */
+			bt_remedy_list dropped = {0};
+			if (bt_remedies_have(
+				    &out->nodes.items[i].remedies, BT_REMEDY_PROVISION_VOLUME)) {
+				dropped = bt_remedies_copy(
+					&search->arena, &out->nodes.items[i].remedies);
+			}
+			for (uint32_t k = 0; k < dropped.count; k++) {
+				if (dropped.items[k].kind == BT_REMEDY_PROVISION_VOLUME) {
+					dropped.items[k].kind = BT_REMEDY_DROP_VOLUME;
+					dropped.items[k].value = BT_STR("");
+				}
+			}
 			/* Each of these sets of changes should make the node accept the pod. */
 			const struct bt_explained_node *node = &out->nodes.items[i];
 			const struct bt_outlook *outlook = &search->run->outlooks[i];
@@ -173,8 +166,7 @@ void bt_candidates_collect(struct bt_explain_search *search)
 					outlook->of_pod_is_too_small},
 				{outlook->fewest, outlook->of_pod_distance,
 					outlook->fewest_is_too_small},
-				{without_volumes(&search->arena, &node->remedies),
-					node->distance + 1, node->is_too_small},
+				{dropped, node->distance + 1, node->is_too_small},
 			};
 
 			for (uint32_t k = 0; k < BT_WISHES_MAX; k++) {
@@ -244,28 +236,6 @@ struct removal {
 	uint64_t work_end;
 };
 
-/**
- * Adds the changes that the node of the removed pod still needs. Returns false if no known change
- * helps on that node.
- */
-static bool add_needs(struct bt_explain_search *search, struct bt_explain_world *world,
-	uint32_t slot, bt_remedy_list *remedies, bool *out_too_small)
-{
-	struct bt_needs needs = {.run = search->run, .pod = &world->info};
-	bool named;
-	bool possible = false;
-
-	needs.cycle = bt_explain_world_begin_on(world, slot, &named);
-	if (named) {
-		bt_needs_of_slot(&needs, slot);
-		possible = !needs.is_final && bt_remedies_unite(remedies, &needs.fewest);
-		*out_too_small = needs.fewest_is_too_small;
-	}
-	bt_search_charge(search, 1);
-	bt_needs_finish(&needs);
-	return possible;
-}
-
 static void keep_better(struct removal *removal, const bt_remedy_list *remedies, int32_t priority,
 	uint32_t node, bool is_too_small)
 {
@@ -313,7 +283,6 @@ static int try_removal(
 	int32_t priority = bt_state_pod_at(run->engine->state, pod_id)->priority;
 	struct bt_explain_world world;
 	bt_remedy_list remedies = {0};
-	bool is_too_small = false;
 	bool possible = bt_remedies_unite(&remedies, &run->out->entry_remedies) &&
 		bt_remedies_add(&remedies, &leave);
 	int result = possible ? bt_explain_world_open(&world, run->engine, run->pod, &remedies,
@@ -330,9 +299,22 @@ static int try_removal(
 		if (scan.first_slot != BT_SLOT_NONE) {
 			keep_better(removal, &remedies, priority,
 				run->node_of_slot[scan.first_slot], false);
-		} else if (world.admitted &&
-			add_needs(search, &world, slot, &remedies, &is_too_small)) {
-			keep_better(removal, &remedies, priority, node, is_too_small);
+		} else if (world.admitted) {
+			/* The node's further needs, if its filters run. */
+			struct bt_needs needs = {.run = search->run, .pod = &world.info};
+			bool named;
+
+			needs.cycle = bt_explain_world_begin_on(&world, slot, &named);
+			if (named) {
+				bt_needs_of_slot(&needs, slot);
+			}
+			bt_search_charge(search, 1);
+			if (named && !needs.is_final &&
+				bt_remedies_unite(&remedies, &needs.fewest)) {
+				keep_better(removal, &remedies, priority, node,
+					needs.fewest_is_too_small);
+			}
+			bt_needs_finish(&needs);
 		}
 		result = bt_explain_world_close(&world, err);
 	}

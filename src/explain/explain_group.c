@@ -570,25 +570,6 @@ static void set_min_count(struct group_run *run, int32_t min_count)
 		run->pods[0]->metadata.namespace_, *bt_pod_group_name_of(run->pods[0]));
 }
 
-/**
- * Tries a minCount equal to the number of members that have or find a node. Returns this minCount
- * if the group is then accepted, else 0. *out_outcome: result of the trial; unchanged if there was
- * no trial.
- */
-static uint32_t find_min_count(
-	struct group_run *run, uint32_t placed_count, struct outcome *out_outcome)
-{
-	uint32_t reached = run->out->scheduled_count + placed_count;
-	int32_t min_count = run->out->min_count;
-	if (min_count < 2 || reached == 0 || reached >= (uint32_t)min_count) {
-		return 0;
-	}
-	set_min_count(run, (int32_t)reached);
-	*out_outcome = try_group(run, NULL, 0, NULL);
-	set_min_count(run, min_count);
-	return out_outcome->is_accepted ? reached : 0;
-}
-
 /** Proposes more pods for a gang that has fewer pods than minCount. */
 static void propose_pods(struct group_run *run)
 {
@@ -691,8 +672,17 @@ int bt_explain_group(struct bt_scheduler *scheduler, const struct bt_pod *const 
 		struct outcome with_less;
 		uint32_t remedy_count = run.remedies.count;
 		run.remedies.count = 0;
-		uint32_t less = find_min_count(&run,
-			out->fate == BT_GROUP_GATED ? count : outcome.placed_count, &with_less);
+		uint32_t placed_count = out->fate == BT_GROUP_GATED ? count : outcome.placed_count;
+		uint32_t less = 0;
+		uint32_t reached = run.out->scheduled_count + placed_count;
+		int32_t min_count = run.out->min_count;
+		/* Try a minCount equal to the number of members that have or find a node. */
+		if (min_count >= 2 && reached != 0 && reached < (uint32_t)min_count) {
+			set_min_count(&run, (int32_t)reached);
+			with_less = try_group(&run, NULL, 0, NULL);
+			set_min_count(&run, min_count);
+			less = with_less.is_accepted ? reached : 0;
+		}
 		run.remedies.count = remedy_count;
 		/* No change but the removal of its scheduling gates helps a gated member. */
 		for (uint32_t i = 0; i < count && out->gated_count != 0; i++) {

@@ -83,18 +83,6 @@ static int try_set(struct bt_explain_search *search, const bt_remedy_list *remed
 	return bt_explain_world_close(&world, err);
 }
 
-static bool is_remembered(
-	const struct bt_explain_search *search, const bt_remedy_list *remedies, bool *out_fits)
-{
-	for (uint32_t i = 0; i < search->memo.count; i++) {
-		if (bt_remedies_equal(&search->memo.items[i].remedies, remedies)) {
-			*out_fits = search->memo.items[i].fits;
-			return true;
-		}
-	}
-	return false;
-}
-
 /**
  * Sets *out_fits to whether any node accepts the pod after the changes. The result is also false if
  * the budget is used up.
@@ -106,7 +94,13 @@ static int search_fits(struct bt_explain_search *search, const bt_remedy_list *r
 	int result;
 
 	*out_fits = false;
-	if (is_remembered(search, remedies, out_fits) || search->exhausted) {
+	for (uint32_t i = 0; i < search->memo.count; i++) {
+		if (bt_remedies_equal(&search->memo.items[i].remedies, remedies)) {
+			*out_fits = search->memo.items[i].fits;
+			return 0;
+		}
+	}
+	if (search->exhausted) {
 		return 0;
 	}
 	result = try_set(search, remedies, &tried.fits, err);

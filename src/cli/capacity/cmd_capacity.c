@@ -408,31 +408,6 @@ static void write_text(const void *answer, bool wide, struct bt_strbuf *out)
 
 /** --- the run --- */
 
-/** Reports each pod spec that has fewer copies than needed. Returns the exit status. */
-static int check_needs(const struct options *options)
-{
-	int exit_status = BT_EXIT_OK;
-	for (uint32_t a = 0; a < options->answer_count; a++) {
-		for (uint32_t i = 0; i < options->answers[a].member_count; i++) {
-			const struct bt_capacity_member *member = &options->answers[a].members[i];
-			if (member->copies >= options->need) {
-				continue;
-			}
-			struct bt_strbuf shown = {0};
-			bt_printable_append_name(
-				&shown, member->spec->namespace_, member->spec->name);
-			(void)fprintf(stderr, "berth %s: %s: %lld %s needed, %u %s\n",
-				options->line.command->name, bt_strbuf_c(&shown),
-				(long long)options->need,
-				options->need == 1 ? "copy is" : "copies are", member->copies,
-				member->copies == 1 ? "fits" : "fit");
-			bt_strbuf_finish(&shown);
-			exit_status = BT_EXIT_FINDING;
-		}
-	}
-	return exit_status;
-}
-
 static int run(void *context, struct bt_strbuf *out, struct berth_error *err)
 {
 	struct options *options = context;
@@ -485,7 +460,25 @@ static int run(void *context, struct bt_strbuf *out, struct berth_error *err)
 	if (result == 0) {
 		bt_output_print(out);
 		bt_strbuf_reset(out);
-		result = check_needs(options);
+		for (uint32_t a = 0; a < options->answer_count; a++) {
+			for (uint32_t i = 0; i < options->answers[a].member_count; i++) {
+				const struct bt_capacity_member *member =
+					&options->answers[a].members[i];
+				if (member->copies >= options->need) {
+					continue;
+				}
+				struct bt_strbuf shown = {0};
+				bt_printable_append_name(
+					&shown, member->spec->namespace_, member->spec->name);
+				(void)fprintf(stderr, "berth %s: %s: %lld %s needed, %u %s\n",
+					options->line.command->name, bt_strbuf_c(&shown),
+					(long long)options->need,
+					options->need == 1 ? "copy is" : "copies are",
+					member->copies, member->copies == 1 ? "fits" : "fit");
+				bt_strbuf_finish(&shown);
+				result = BT_EXIT_FINDING;
+			}
+		}
 	}
 	for (uint32_t i = 0; i < options->answer_count; i++) {
 		bt_capacity_answer_finish(&options->answers[i]);

@@ -145,18 +145,6 @@ static void offer_objects(
 	bt_manifests_finish(&cluster);
 }
 
-static bool is_placeholder(struct bt_str name)
-{
-	bool has_capital = false;
-	for (uint32_t i = 0; i < name.length; i++) {
-		if (name.data[i] >= 'a' && name.data[i] <= 'z') {
-			return false;
-		}
-		has_capital = has_capital || (name.data[i] >= 'A' && name.data[i] <= 'Z');
-	}
-	return has_capital;
-}
-
 static void offer_alternative(struct bt_complete *complete, const struct bt_complete_word *word,
 	struct bt_str alternative);
 
@@ -233,8 +221,18 @@ static void offer_alternative(struct bt_complete *complete, const struct bt_comp
 		part.suffix = "=";
 		offer_alternative(complete, &part, bt_str_sub(alternative, 0, (uint32_t)equals));
 		bt_strbuf_append_c(&complete->out, ":nospace\n");
-	} else if (!is_placeholder(alternative)) {
-		complete_offer(complete, word, alternative, "");
+	} else {
+		/* A placeholder has capitals and no small letters. */
+		bool has_capital = false;
+		bool has_small = false;
+		for (uint32_t i = 0; i < alternative.length; i++) {
+			char byte = alternative.data[i];
+			has_small = has_small || (byte >= 'a' && byte <= 'z');
+			has_capital = has_capital || (byte >= 'A' && byte <= 'Z');
+		}
+		if (has_small || !has_capital) {
+			complete_offer(complete, word, alternative, "");
+		}
 	}
 }
 

@@ -35,16 +35,6 @@ struct search {
 
 /** --- searching pods --- */
 
-/** Returns the text after "NAME-" in a generated name, or "". */
-static struct bt_str ending_of(struct bt_str made, struct bt_str name)
-{
-	if (made.length < name.length + 2 || !bt_str_has_prefix(made, name) ||
-		made.data[name.length] != '-') {
-		return BT_STR("");
-	}
-	return bt_str_sub(made, name.length + 1, BT_STR_MAX);
-}
-
 static bool is_of_workload(const struct bt_manifests *cluster, const struct bt_object_meta *pod,
 	const struct bt_pod_reference *reference)
 {
@@ -77,9 +67,15 @@ static bool is_of_workload(const struct bt_manifests *cluster, const struct bt_o
 					deployment.length != 0 &&
 					bt_str_equal(deployment, reference->name);
 			}
+			/* A CronJob's Jobs are named "<name>-<number>". */
+			struct bt_str made = controller->name;
+			uint32_t length = reference->name.length;
 			return reference->kind == BT_KIND_CRON_JOB &&
 				bt_str_equal_c(controller->kind, "Job") &&
-				bt_str_is_digits(ending_of(controller->name, reference->name));
+				made.length >= length + 2 &&
+				bt_str_has_prefix(made, reference->name) &&
+				made.data[length] == '-' &&
+				bt_str_is_digits(bt_str_sub(made, length + 1, BT_STR_MAX));
 		}
 		owned = cluster->objects.items[owner].object->meta;
 	}

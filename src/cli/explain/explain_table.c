@@ -28,16 +28,6 @@ struct line {
 	uint32_t node_count;
 };
 
-static bool says_more(const struct bt_explained_node *node)
-{
-	for (uint32_t i = 0; i < node->obstacles.count; i++) {
-		if (node->obstacles.items[i].hint.length != 0) {
-			return true;
-		}
-	}
-	return node->obstacles.count > 1;
-}
-
 /**
  * Append "NodeResourcesFit: needs 250m more cpu; NodePorts: ...": for each obstacle the plugin (if
  * with_plugins), and the hint, or the reasons if there is no hint.
@@ -84,7 +74,11 @@ static void write_group(const struct bt_explanation *explanation,
 		const struct bt_explained_node *node = &explanation->nodes.items[index];
 		struct bt_strbuf text = {0};
 		struct line *line = NULL;
-		if (says_more(node)) {
+		bool says_more = node->obstacles.count > 1;
+		for (uint32_t k = 0; k < node->obstacles.count && !says_more; k++) {
+			says_more = node->obstacles.items[k].hint.length != 0;
+		}
+		if (says_more) {
 			explain_append_obstacles(&text, node, false);
 		}
 		for (uint32_t j = 0; j < line_count && line == NULL; j++) {
