@@ -57,16 +57,6 @@ void bt_output_print(const struct bt_strbuf *text)
 	(void)fwrite(bt_strbuf_c(text), 1, text->length, stdout);
 }
 
-/**
- * Whether the reader of standard output has closed the pipe. reason: the errno of the first flush
- * that failed. A write without a flush may have failed before, so standard output is polled, too.
- */
-static bool is_reader_gone(int reason)
-{
-	struct pollfd out = {.fd = STDOUT_FILENO};
-	return reason == EPIPE || (poll(&out, 1, 0) == 1 && (out.revents & POLLERR) != 0);
-}
-
 int bt_output_flush(struct berth_error *err)
 {
 	static int reason; /* errno of the first failure; a later flush has nothing to write */
@@ -74,10 +64,18 @@ int bt_output_flush(struct berth_error *err)
 	if (fflush(stdout) != 0 && reason == 0) {
 		reason = errno;
 	}
-	return ferror(stdout) != 0 && !is_reader_gone(reason)
-		? bt_error_set(err, BERTH_ERR_IO, "writing the output: %s",
-			  reason != 0 ? strerror(reason) : "failed")
-		: 0;
+	if (ferror(stdout) == 0 || reason == EPIPE) {
+		return 0;
+	}
+	/*
+	 * A reader that has closed the pipe is no error. A write without a flush may have failed
+	 * before, so standard output is polled, too.
+	 */
+	struct pollfd out = {.fd = STDOUT_FILENO};
+	return poll(&out, 1, 0) == 1 && (out.revents & POLLERR) != 0
+		? 0
+		: bt_error_set(err, BERTH_ERR_IO, "writing the output: %s",
+			  reason != 0 ? strerror(reason) : "failed");
 }
 
 int bt_output_document(enum bt_output_format format, bt_output_write_json *write_json,

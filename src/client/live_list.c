@@ -97,36 +97,6 @@ static int wrap_list_error(
 		bt_live_server(list->live), bt_strbuf_c(&list->resource));
 }
 
-static void end_refused(struct bt_live_list *list, const struct bt_rest_answer *answer)
-{
-	if (answer->class_ == BT_REST_NOT_FOUND) {
-		if (bt_kind_version_at(list->kind, list->version_index + 1).length != 0) {
-			list->version_index++;
-			request_page(list);
-		} else {
-			finish_with(list, BT_LIVE_ABSENT);
-		}
-		return;
-	}
-	/* The requested version has expired, or the server does not know it. */
-	bool is_of_version = answer->class_ == BT_REST_GONE || answer->class_ == BT_REST_EXPIRED ||
-		answer->too_large_resource_version ||
-		(list->at_version.length != 0 &&
-			(answer->class_ == BT_REST_BAD_REQUEST ||
-				answer->class_ == BT_REST_INVALID ||
-				answer->class_ == BT_REST_TIMEOUT));
-	if (is_of_version && list->restarts < RESTARTS_MAX) {
-		list->restarts++;
-		list->at_version = BT_STR("");
-		bt_strbuf_reset(&list->continue_token);
-		drop_objects(list);
-		request_page(list);
-		return;
-	}
-	(void)bt_live_answer_error(list->live, bt_strbuf_c(&list->resource), answer, &list->err);
-	finish_with(list, answer->class_ == BT_REST_FORBIDDEN ? BT_LIVE_FORBIDDEN : BT_LIVE_FAILED);
-}
-
 /** --- callbacks of the request --- */
 
 static void on_opened(void *context, struct bt_rest_call *call, struct bt_str content_type)
@@ -164,8 +134,30 @@ static void on_done(void *context, struct bt_rest_call *call, const struct bt_re
 	end_call(list);
 	list->live->has_answered = list->live->has_answered || answer->code != 0;
 	list->live->last_data_ns = bt_loop_now_ns(list->live->loop);
-	if (answer->class_ != BT_REST_OK) {
-		end_refused(list, answer);
+	/* The requested version has expired, or the server does not know it. */
+	bool is_of_version = answer->class_ == BT_REST_GONE || answer->class_ == BT_REST_EXPIRED ||
+		answer->too_large_resource_version ||
+		(list->at_version.length != 0 &&
+			(answer->class_ == BT_REST_BAD_REQUEST ||
+				answer->class_ == BT_REST_INVALID ||
+				answer->class_ == BT_REST_TIMEOUT));
+	if (answer->class_ == BT_REST_NOT_FOUND &&
+		bt_kind_version_at(list->kind, list->version_index + 1).length != 0) {
+		list->version_index++;
+		request_page(list);
+	} else if (answer->class_ == BT_REST_NOT_FOUND) {
+		finish_with(list, BT_LIVE_ABSENT);
+	} else if (answer->class_ != BT_REST_OK && is_of_version && list->restarts < RESTARTS_MAX) {
+		list->restarts++;
+		list->at_version = BT_STR("");
+		bt_strbuf_reset(&list->continue_token);
+		drop_objects(list);
+		request_page(list);
+	} else if (answer->class_ != BT_REST_OK) {
+		(void)bt_live_answer_error(
+			list->live, bt_strbuf_c(&list->resource), answer, &list->err);
+		finish_with(list,
+			answer->class_ == BT_REST_FORBIDDEN ? BT_LIVE_FORBIDDEN : BT_LIVE_FAILED);
 	} else if (!is_whole) {
 		(void)wrap_list_error(list, BERTH_ERR_IO, "it is cut off", &list->err);
 		finish_with(list, BT_LIVE_FAILED);

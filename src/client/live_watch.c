@@ -146,34 +146,6 @@ void bt_live_watch_destroy(struct bt_live_watch *watch)
 	bt_free(watch);
 }
 
-/**
- * Handles a kind that is absent or forbidden: tries the next API version, else leaves the kind out.
- */
-static int try_next_version(struct followed *followed, struct berth_error *err)
-{
-	struct bt_live_watch *watch = followed->watch;
-	if (!followed->is_absent && !followed->is_forbidden) {
-		return 0;
-	}
-	bt_reflector_destroy(followed->reflector);
-	followed->reflector = NULL;
-	if (followed->is_absent &&
-		bt_kind_version_at(followed->kind->kind, followed->version_index + 1).length != 0) {
-		followed->version_index++;
-		followed->is_absent = false;
-		start(followed);
-		return 0;
-	}
-	if (followed->kind->is_needed) {
-		return bt_live_absent_error(watch->live, bt_strbuf_c(&followed->resource), err);
-	}
-	bt_live_warn_left_out(watch->live, followed->kind, bt_strbuf_c(&followed->resource),
-		followed->is_absent, watch->sink.warn, watch->sink.context);
-	followed->is_absent = false;
-	followed->is_forbidden = false;
-	return 0;
-}
-
 int bt_live_watch_sync(struct bt_live_watch *watch, const bool *stop, struct berth_error *err)
 {
 	int result = 0;
@@ -183,7 +155,29 @@ int bt_live_watch_sync(struct bt_live_watch *watch, const bool *stop, struct ber
 		is_synced = true;
 		for (uint32_t i = 0; i < BT_LIVE_KIND_COUNT && result == 0; i++) {
 			struct followed *followed = &watch->kinds[i];
-			result = try_next_version(followed, err);
+			bool is_refused = followed->is_absent || followed->is_forbidden;
+			if (is_refused) {
+				bt_reflector_destroy(followed->reflector);
+				followed->reflector = NULL;
+			}
+			/* Try the next API version of an absent kind, else leave the kind out. */
+			if (followed->is_absent &&
+				bt_kind_version_at(
+					followed->kind->kind, followed->version_index + 1)
+						.length != 0) {
+				followed->version_index++;
+				followed->is_absent = false;
+				start(followed);
+			} else if (is_refused && followed->kind->is_needed) {
+				result = bt_live_absent_error(
+					watch->live, bt_strbuf_c(&followed->resource), err);
+			} else if (is_refused) {
+				bt_live_warn_left_out(watch->live, followed->kind,
+					bt_strbuf_c(&followed->resource), followed->is_absent,
+					watch->sink.warn, watch->sink.context);
+				followed->is_absent = false;
+				followed->is_forbidden = false;
+			}
 			is_synced = is_synced &&
 				(followed->reflector == NULL ||
 					bt_reflector_is_synced(followed->reflector));

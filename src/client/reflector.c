@@ -253,26 +253,6 @@ static void on_done(void *context, struct bt_rest_call *call, const struct bt_re
 	bt_strbuf_finish(&message);
 }
 
-/** Logs every ten seconds that a streaming list has no events. Returns when to check again. */
-static int64_t watch_silence(struct bt_reflector *reflector, int64_t now_ns)
-{
-	int64_t since_ns = BT_MAX(reflector->mentioned_ns, reflector->last_event_ns);
-
-	if (reflector->state.phase != BT_REFLECTOR_STREAM || !reflector->is_open) {
-		return INT64_MAX;
-	}
-	if (now_ns - since_ns < SILENCE_NS) {
-		return since_ns + SILENCE_NS;
-	}
-	reflector->mentioned_ns = now_ns;
-	BT_LOG_TEXT(BT_LOG_SEVERITY_INFO,
-		"%s: awaiting required bookmark event for initial events stream, no events "
-		"received for %llds",
-		reflector->options.name,
-		(long long)((now_ns - reflector->last_event_ns) / BT_NS_PER_SECOND));
-	return now_ns + SILENCE_NS;
-}
-
 static int64_t run_reflector(void *context, int64_t now_ns)
 {
 	struct bt_reflector *reflector = context;
@@ -318,8 +298,23 @@ static int64_t run_reflector(void *context, int64_t now_ns)
 			reflector->lost_ns = lost_ns;
 			return reflector->due_ns;
 		}
-		int64_t next_ns = watch_silence(reflector, now_ns);
-		return BT_MIN(next_ns, end_ns);
+		/* Log every ten seconds that a streaming list has no events. */
+		int64_t since_ns = BT_MAX(reflector->mentioned_ns, reflector->last_event_ns);
+
+		if (reflector->state.phase != BT_REFLECTOR_STREAM || !reflector->is_open) {
+			return end_ns;
+		}
+		if (now_ns - since_ns >= SILENCE_NS) {
+			reflector->mentioned_ns = now_ns;
+			since_ns = now_ns;
+			BT_LOG_TEXT(BT_LOG_SEVERITY_INFO,
+				"%s: awaiting required bookmark event for initial events stream, "
+				"no events received for %llds",
+				reflector->options.name,
+				(long long)((now_ns - reflector->last_event_ns) /
+					BT_NS_PER_SECOND));
+		}
+		return BT_MIN(since_ns + SILENCE_NS, end_ns);
 	}
 	if (now_ns < reflector->due_ns) {
 		return reflector->due_ns;

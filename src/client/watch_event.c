@@ -95,40 +95,38 @@ static int read_json(struct bt_str bytes, struct bt_arena *arena, struct bt_watc
 	return code;
 }
 
-/**
- * Reads a protobuf WatchEvent. Field 1 is the type. Field 2 is the object, a RawExtension whose
- * field 1 is an envelope.
- */
-static int read_protobuf(struct bt_str bytes, struct bt_watch_event *out, struct berth_error *err)
-{
-	struct bt_wire_fields event;
-	struct bt_wire_fields object;
-	struct bt_envelope envelope;
-	int code = bt_wire_read_fields(bytes, &event, err);
-
-	if (code == 0) {
-		code = bt_wire_read_fields(event.texts[2], &object, err);
-	}
-	if (code == 0) {
-		code = read_type(event.texts[1], &out->type, err);
-	}
-	if (code == 0) {
-		code = bt_envelope_decode(object.texts[1], &envelope, err);
-	}
-	if (code == 0) {
-		out->object = envelope.raw;
-		out->kind = envelope.kind;
-	}
-	return code;
-}
-
 int bt_watch_event_read(struct bt_str bytes, bool is_protobuf, struct bt_arena *arena,
 	struct bt_watch_event *out_event, struct berth_error *err)
 {
 	struct bt_watch_event event = {.object = BT_STR_INIT(""), .kind = BT_STR_INIT("")};
-	int code = is_protobuf ? read_protobuf(bytes, &event, err)
-			       : read_json(bytes, arena, &event, err);
+	int code;
 
+	if (is_protobuf) {
+		/*
+		 * Field 1 is the type. Field 2 is the object, a RawExtension whose field 1 is an
+		 * envelope.
+		 */
+		struct bt_wire_fields fields;
+		struct bt_wire_fields object;
+		struct bt_envelope envelope;
+
+		code = bt_wire_read_fields(bytes, &fields, err);
+		if (code == 0) {
+			code = bt_wire_read_fields(fields.texts[2], &object, err);
+		}
+		if (code == 0) {
+			code = read_type(fields.texts[1], &event.type, err);
+		}
+		if (code == 0) {
+			code = bt_envelope_decode(object.texts[1], &envelope, err);
+		}
+		if (code == 0) {
+			event.object = envelope.raw;
+			event.kind = envelope.kind;
+		}
+	} else {
+		code = read_json(bytes, arena, &event, err);
+	}
 	if (code != 0) {
 		return bt_error_wrap(err, code, "unable to decode an event from the watch stream");
 	}

@@ -137,12 +137,6 @@ static void copy_record(
 	*kept = copy;
 }
 
-static void observe(struct bt_elector *elector, const struct bt_lease_record *record, int64_t at_ns)
-{
-	copy_record(&elector->observed_arena, &elector->observed, record);
-	elector->observed_ns = at_ns;
-}
-
 static bool has_expired(const struct bt_elector *elector, int64_t at_ns)
 {
 	int64_t lease_ns = bt_ns_of_seconds(elector->observed.duration_seconds);
@@ -246,7 +240,8 @@ static void answer_get(struct bt_elector *elector, enum bt_elector_result result
 		copy_record(&elector->fetched_arena, &elector->fetched, record);
 		elector->has_fetched = true;
 		if (changed) {
-			observe(elector, record, now_ns);
+			copy_record(&elector->observed_arena, &elector->observed, record);
+			elector->observed_ns = now_ns;
 		}
 		if (elector->options.coordinated ? may_renew_coordinated(elector)
 						 : may_take(elector)) {
@@ -281,7 +276,9 @@ void bt_elector_answer(struct bt_elector *elector, enum bt_elector_result result
 	case BT_ELECTOR_REQUEST_CREATE:
 	case BT_ELECTOR_REQUEST_UPDATE:
 		if (result == BT_ELECTOR_OK) {
-			observe(elector, &elector->proposal, now->steady_ns);
+			copy_record(
+				&elector->observed_arena, &elector->observed, &elector->proposal);
+			elector->observed_ns = now->steady_ns;
 			elector->renewed_ns = elector->sent_ns;
 			finish_try(elector, true, now->steady_ns);
 		} else if (request == BT_ELECTOR_REQUEST_OPTIMISTIC) {

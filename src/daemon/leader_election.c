@@ -219,42 +219,17 @@ struct bt_leader_election {
 	bool has_reported_stop;
 };
 
-static struct bt_elector_time now_of(struct bt_leader_election *election)
-{
-	return (struct bt_elector_time){
-		bt_clock_boot_ns(), wall_now_ns(&election->options) / BT_NS_PER_US};
-}
-
 static void call_soon(const struct bt_leader_election *election)
 {
 	bt_loop_call_at(election->options.loop, bt_loop_now_ns(election->options.loop));
-}
-
-/**
- * Decodes the Lease in an answer. Other objects are refused: their holder would read as empty, and
- * this process would take a lease that another process holds.
- */
-static int decode_lease(const struct bt_rest_answer *answer, struct bt_arena *arena,
-	struct bt_json_value **out_lease, struct berth_error *err)
-{
-	int code = bt_rest_decode_body(answer, arena, out_lease, err);
-	if (code != 0) {
-		return code;
-	}
-	if (!bt_str_equal_c(bt_json_find_str(*out_lease, "kind"), "Lease")) {
-		return bt_error_set(err, BERTH_ERR_INVALID, "the answer is not a Lease");
-	}
-	/* Check a copy: the check drops fields that the schema does not have. */
-	return bt_schema_normalise(
-		bt_schema_find(BT_STR("coordination.k8s.io/v1"), BT_STR("Lease")),
-		bt_json_clone(arena, *out_lease, false), false, NULL, arena, NULL, err);
 }
 
 static void handle_answer(
 	void *context, struct bt_rest_call *call BT_UNUSED, const struct bt_rest_answer *answer)
 {
 	struct bt_leader_election *election = context;
-	struct bt_elector_time now = now_of(election);
+	struct bt_elector_time now = {
+		bt_clock_boot_ns(), wall_now_ns(&election->options) / BT_NS_PER_US};
 	struct bt_lease_record record = {.transitions = 0};
 	struct berth_error err = BERTH_ERROR_INIT;
 	enum bt_elector_result result = BT_ELECTOR_FAILED;
@@ -262,7 +237,22 @@ static void handle_answer(
 	if (answer->class_ == BT_REST_OK) {
 		struct bt_arena scratch = {0};
 		struct bt_json_value *value;
-		if (decode_lease(answer, &scratch, &value, &err) == 0) {
+		int code = bt_rest_decode_body(answer, &scratch, &value, &err);
+		/*
+		 * Refuse other objects: their holder would read as empty, and this process would
+		 * take a lease that another process holds.
+		 */
+		if (code == 0 && !bt_str_equal_c(bt_json_find_str(value, "kind"), "Lease")) {
+			code = bt_error_set(&err, BERTH_ERR_INVALID, "the answer is not a Lease");
+		}
+		if (code == 0) {
+			/* Check a copy: the check drops fields that the schema does not have. */
+			code = bt_schema_normalise(
+				bt_schema_find(BT_STR("coordination.k8s.io/v1"), BT_STR("Lease")),
+				bt_json_clone(&scratch, value, false), false, NULL, &scratch, NULL,
+				&err);
+		}
+		if (code == 0) {
 			bt_arena_reset(&election->lease_arena);
 			election->lease = bt_json_clone(&election->lease_arena, value, true);
 			bt_lease_record_read(election->lease, &record);
@@ -352,7 +342,8 @@ static int64_t run_elector(void *context, int64_t now_ns)
 	struct bt_leader_election *election = context;
 	const struct bt_leader_election_handler *handler = &election->options.handler;
 	for (;;) {
-		struct bt_elector_time now = now_of(election);
+		struct bt_elector_time now = {
+			bt_clock_boot_ns(), wall_now_ns(&election->options) / BT_NS_PER_US};
 		struct bt_elector_order order;
 		bt_elector_next(&election->elector, &now, &order);
 		if (order.abandon && election->call != NULL) {

@@ -138,12 +138,6 @@ static void write_cbor_head(enum cbor_type type, uint64_t argument, struct bt_st
 	}
 }
 
-static void write_cbor_bytes(struct bt_str text, struct bt_strbuf *out)
-{
-	write_cbor_head(CBOR_BYTES, text.length, out);
-	bt_strbuf_append_str(out, text);
-}
-
 /** Compare names by their encoded bytes, which begin with the length. */
 BT_COMPARE(compare_names, struct bt_json_member,
 	BT_ORDER_BY(BT_ORDER(a->name.length, b->name.length), bt_str_compare(a->name, b->name)))
@@ -154,7 +148,8 @@ static void write_cbor(struct bt_json_value *value, struct bt_strbuf *out)
 	int64_t number = 0;
 	switch (value->type) {
 	case BT_JSON_STRING:
-		write_cbor_bytes(value->text, out);
+		write_cbor_head(CBOR_BYTES, value->text.length, out);
+		bt_strbuf_append_str(out, value->text);
 		return;
 	case BT_JSON_NUMBER:
 		BT_ASSERT(bt_json_number_int64(value->text, &number));
@@ -174,7 +169,8 @@ static void write_cbor(struct bt_json_value *value, struct bt_strbuf *out)
 		}
 		write_cbor_head(CBOR_MAP, value->count, out);
 		for (uint32_t i = 0; i < value->count; i++) {
-			write_cbor_bytes(value->members[i].name, out);
+			write_cbor_head(CBOR_BYTES, value->members[i].name.length, out);
+			bt_strbuf_append_str(out, value->members[i].name);
 			write_cbor(value->members[i].value, out);
 		}
 		return;

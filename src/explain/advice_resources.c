@@ -172,16 +172,6 @@ static void advise_resources(struct bt_advice *advice)
 		advice->pod_distance > 0 && advice->pod_remedies.count == advice->remedies.count);
 }
 
-static bool holds_port(const struct bt_pod_info *pod, const struct bt_host_port *wanted)
-{
-	for (uint32_t i = 0; i < pod->shape->host_ports.count; i++) {
-		if (bt_host_port_conflicts(wanted, &pod->shape->host_ports.items[i])) {
-			return true;
-		}
-	}
-	return false;
-}
-
 static void advise_ports(struct bt_advice *advice)
 {
 	const struct bt_shape *shape = advice->pod->shape;
@@ -200,7 +190,13 @@ static void advise_ports(struct bt_advice *advice)
 				struct bt_pod_info pod;
 
 				bt_node_info_pod_at(advice->node, k, &pod);
-				if (holds_port(&pod, wanted) && count++ == 0) {
+				bool conflicts = false;
+				for (uint32_t n = 0; n < pod.shape->host_ports.count && !conflicts;
+					n++) {
+					conflicts = bt_host_port_conflicts(
+						wanted, &pod.shape->host_ports.items[n]);
+				}
+				if (conflicts && count++ == 0) {
 					holder = pod;
 				}
 			}

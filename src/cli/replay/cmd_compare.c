@@ -94,28 +94,6 @@ enum format {
 	FORMAT_AMOUNT,
 };
 
-static void add_cell(struct bt_table *table, const struct bt_json_value *value, enum format format)
-{
-	double number =
-		value != NULL && value->type == BT_JSON_NUMBER ? strtod(value->text.data, NULL) : 0;
-	switch (value != NULL ? format : FORMAT_COUNT) {
-	case FORMAT_COUNT:
-		bt_strbuf_append_str(&table->text, value != NULL ? value->text : BT_STR("-"));
-		break;
-	case FORMAT_SECONDS:
-		bt_duration_format(
-			(int64_t)(number * 1e3) * (BT_NS_PER_SECOND / 1000), &table->text);
-		break;
-	case FORMAT_SHARE:
-		bt_strbuf_printf(&table->text, "%.1f%%", number * 100);
-		break;
-	case FORMAT_AMOUNT:
-		bt_strbuf_printf(&table->text, "%.1f", number);
-		break;
-	}
-	bt_table_end_cell(table);
-}
-
 /** A row of the table; list not NULL: one row for each element of the first alternative's list. */
 struct row {
 	const char *list;
@@ -168,7 +146,28 @@ static void write_rows(
 				value = bt_json_element_with(
 					bt_json_array_at(value, row->list), "name", name);
 			}
-			add_cell(table, bt_json_find_path(value, row->path), row->format);
+			value = bt_json_find_path(value, row->path);
+			double number = value != NULL && value->type == BT_JSON_NUMBER
+				? strtod(value->text.data, NULL)
+				: 0;
+			switch (value != NULL ? row->format : FORMAT_COUNT) {
+			case FORMAT_COUNT:
+				bt_strbuf_append_str(
+					&table->text, value != NULL ? value->text : BT_STR("-"));
+				break;
+			case FORMAT_SECONDS:
+				bt_duration_format(
+					(int64_t)(number * 1e3) * (BT_NS_PER_SECOND / 1000),
+					&table->text);
+				break;
+			case FORMAT_SHARE:
+				bt_strbuf_printf(&table->text, "%.1f%%", number * 100);
+				break;
+			case FORMAT_AMOUNT:
+				bt_strbuf_printf(&table->text, "%.1f", number);
+				break;
+			}
+			bt_table_end_cell(table);
 		}
 	}
 }
