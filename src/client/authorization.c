@@ -24,12 +24,6 @@ static bool is_header_value(struct bt_str text)
 	return true;
 }
 
-static int fail_value(const char *name, struct berth_error *err)
-{
-	return bt_error_set(
-		err, BERTH_ERR_INVALID, "net/http: invalid header field value for \"%s\"", name);
-}
-
 static void set_value(struct bt_authorization *authorization, struct bt_strbuf *value)
 {
 	bt_strbuf_finish_wiped(&authorization->value);
@@ -43,7 +37,8 @@ int bt_authorization_set_token(
 	struct bt_strbuf value = {0};
 
 	if (!is_header_value(token)) {
-		return fail_value("Authorization", err);
+		return bt_error_set(err, BERTH_ERR_INVALID,
+			"net/http: invalid header field value for \"%s\"", "Authorization");
 	}
 	if (token.length != 0) {
 		bt_strbuf_reserve(&value, (size_t)token.length + sizeof("Bearer "));
@@ -137,7 +132,9 @@ static int init_headers(struct bt_authorization *authorization, struct berth_err
 	}
 	for (uint32_t i = 0; i < authorization->count; i++) {
 		if (!is_header_value(authorization->headers[i].value)) {
-			return fail_value(authorization->headers[i].name, err);
+			return bt_error_set(err, BERTH_ERR_INVALID,
+				"net/http: invalid header field value for \"%s\"",
+				authorization->headers[i].name);
 		}
 	}
 	return 0;
@@ -198,4 +195,3 @@ bool bt_authorization_is_set(const struct bt_authorization *authorization)
 {
 	return authorization->value.length != 0;
 }
-

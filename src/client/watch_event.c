@@ -71,30 +71,6 @@ static struct bt_str early_kind(struct bt_str json, struct bt_arena *arena)
 	return kind;
 }
 
-static int read_json(struct bt_str bytes, struct bt_arena *arena, struct bt_watch_event *out,
-	struct berth_error *err)
-{
-	struct bt_json_reader reader;
-	struct bt_str type = {NULL, 0};
-	struct bt_str name;
-	int code;
-
-	bt_json_reader_init(&reader, bytes);
-	BT_JSON_EACH_MEMBER (&reader, arena, name, code, err) {
-		if (bt_str_equal(name, BT_STR("type"))) {
-			code = bt_json_read_string(&reader, arena, &type, NULL, err);
-		} else {
-			bool is_object = bt_str_equal(name, BT_STR("object"));
-			code = bt_json_skip(&reader, is_object ? &out->object : NULL, err);
-		}
-	}
-	if (code == 0) {
-		code = read_type(type, &out->type, err);
-	}
-	out->kind = code == 0 ? early_kind(out->object, arena) : BT_STR("");
-	return code;
-}
-
 int bt_watch_event_read(struct bt_str bytes, bool is_protobuf, struct bt_arena *arena,
 	struct bt_watch_event *out_event, struct berth_error *err)
 {
@@ -125,7 +101,25 @@ int bt_watch_event_read(struct bt_str bytes, bool is_protobuf, struct bt_arena *
 			event.kind = envelope.kind;
 		}
 	} else {
-		code = read_json(bytes, arena, &event, err);
+		struct bt_json_reader reader;
+		struct bt_str type = {NULL, 0};
+		struct bt_str name;
+
+		bt_json_reader_init(&reader, bytes);
+		BT_JSON_EACH_MEMBER (&reader, arena, name, code, err) {
+			if (bt_str_equal(name, BT_STR("type"))) {
+				code = bt_json_read_string(&reader, arena, &type, NULL, err);
+			} else {
+				bool is_object = bt_str_equal(name, BT_STR("object"));
+				code = bt_json_skip(&reader, is_object ? &event.object : NULL, err);
+			}
+		}
+		if (code == 0) {
+			code = read_type(type, &event.type, err);
+		}
+		if (code == 0) {
+			event.kind = early_kind(event.object, arena);
+		}
 	}
 	if (code != 0) {
 		return bt_error_wrap(err, code, "unable to decode an event from the watch stream");

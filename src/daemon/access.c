@@ -6,12 +6,6 @@
 #include "codec/base64.h"
 #include "codec/json_edit.h"
 
-enum bt_bearer {
-	BT_BEARER_NONE,
-	BT_BEARER_TOKEN,
-	BT_BEARER_INVALID, /* a bearer token that is malformed */
-};
-
 /**
  * Tokens of a request: in the header Authorization, or among a websocket's protocols. Spec: 11
  * section 9.2.
@@ -62,39 +56,6 @@ static void take_protocols(void *context, struct bt_str value)
 		protocols->is_broken = protocols->is_broken ||
 			!decode_url(item, protocols->arena, &protocols->token);
 	}
-}
-
-/** Find the token of a request. *out_token: a copy in the arena. */
-static enum bt_bearer bearer_find(
-	const struct bt_http_exchange *exchange, struct bt_arena *arena, struct bt_str *out_token)
-{
-	struct bt_str rest = bt_str_trim(bt_http_header(exchange, "Authorization"), " \t");
-	if (bt_str_equal_without_case(bt_str_cut(&rest, ' '), BT_STR("bearer"))) {
-		struct bt_str token = bt_str_cut(&rest, ' ');
-		if (token.length != 0) {
-			*out_token = bt_arena_str(arena, token);
-			return BT_BEARER_TOKEN;
-		}
-	}
-	if (!bt_http_is_websocket_upgrade(
-		    bt_http_header(exchange, "Connection"), bt_http_header(exchange, "Upgrade"))) {
-		return BT_BEARER_NONE;
-	}
-	struct protocols protocols = {.arena = arena};
-	bt_http_each_header(exchange, "Sec-WebSocket-Protocol", take_protocols, &protocols);
-	if (protocols.token_count == 0) {
-		return BT_BEARER_NONE;
-	}
-	/*
-	 * The client must offer a second protocol: the server has to select a protocol, and must
-	 * not send the token back.
-	 */
-	if (protocols.is_broken || protocols.token_count > 1 || protocols.other_count == 0 ||
-		protocols.token.length == 0) {
-		return BT_BEARER_INVALID;
-	}
-	*out_token = protocols.token;
-	return BT_BEARER_TOKEN;
 }
 
 /* At most this many certificates of a client's chain are checked. */
@@ -456,27 +417,40 @@ void bt_access_check(struct bt_access_rules *access, const struct bt_http_exchan
 		return;
 	}
 	struct bt_arena arena;
-	struct bt_json_value *spec;
 	struct bt_str token = BT_STR("");
 	if (access->token_reviewer == NULL) {
 		finish_without_user(check);
 		return;
 	}
 	bt_arena_init(&arena, 0);
-	switch (bearer_find(shown.exchange, &arena, &token)) {
-	case BT_BEARER_NONE:
+	struct bt_str rest = bt_str_trim(bt_http_header(exchange, "Authorization"), " \t");
+	if (bt_str_equal_without_case(bt_str_cut(&rest, ' '), BT_STR("bearer"))) {
+		token = bt_arena_str(&arena, bt_str_cut(&rest, ' '));
+	}
+	if (token.length == 0 &&
+		bt_http_is_websocket_upgrade(bt_http_header(exchange, "Connection"),
+			bt_http_header(exchange, "Upgrade"))) {
+		struct protocols protocols = {.arena = &arena};
+		bt_http_each_header(exchange, "Sec-WebSocket-Protocol", take_protocols, &protocols);
+		/*
+		 * The client must offer a second protocol: the server has to select a protocol, and
+		 * must not send the token back.
+		 */
+		if (protocols.token_count == 1 && !protocols.is_broken &&
+			protocols.other_count != 0) {
+			token = protocols.token;
+		}
+		if (protocols.token_count != 0 && token.length == 0) {
+			append_error(check, "invalid bearer token");
+		}
+	}
+	if (token.length == 0) {
 		finish_without_user(check);
-		break;
-	case BT_BEARER_INVALID:
-		append_error(check, "invalid bearer token");
-		finish_without_user(check);
-		break;
-	case BT_BEARER_TOKEN:
-		spec = bt_json_put(&arena, NULL, "{token: %s}", token);
+	} else {
+		struct bt_json_value *spec = bt_json_put(&arena, NULL, "{token: %s}", token);
 		check->waiter.context = check;
 		check->waiter.done = on_token_review;
 		bt_review_request(access->token_reviewer, spec, &arena, &check->waiter);
-		break;
 	}
 	bt_arena_finish_wiped(&arena);
 }

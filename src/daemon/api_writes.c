@@ -143,26 +143,6 @@ static bool is_over(const struct write *write)
 	return write->state == WRITE_ANSWERED || write->state == WRITE_REPORTED;
 }
 
-/** Find the write that an earlier call with an equal request started, but for the body. */
-static struct write *find(const struct bt_api_writes *writes,
-	const struct bt_write_request *request, struct bt_str uid)
-{
-	uint64_t hash = bt_str_hash(uid);
-	BT_MAP_EACH (&writes->by_uid, hash, slot) {
-		struct write *write = writes->list.items[slot];
-		if (write->is_awaited && write->request.kind == request->kind &&
-			write->request.target == request->target &&
-			strcmp(write->request.method, request->method) == 0 &&
-			strcmp(write->request.tail, request->tail) == 0 &&
-			bt_str_equal(uid, write->request.uid) &&
-			bt_str_equal(request->name, write->request.name) &&
-			bt_str_equal(request->namespace_, write->request.namespace_)) {
-			return write;
-		}
-	}
-	return NULL;
-}
-
 /** --- sending: spec 13 section 9.4 --- */
 
 static void send(struct write *write);
@@ -419,7 +399,22 @@ static int send_request(struct bt_writer *writer, const struct bt_write_request 
 	struct bt_str uid = request->kind == BT_WRITE_VOLUME
 		? bt_scheduler_binding_uid(writer->scheduler)
 		: request->uid;
-	struct write *write = find(writes, request, uid);
+	/* The write that an earlier call with an equal request started, but for the body. */
+	struct write *write = NULL;
+	uint64_t hash = bt_str_hash(uid);
+	BT_MAP_EACH (&writes->by_uid, hash, slot) {
+		struct write *known = writes->list.items[slot];
+		if (known->is_awaited && known->request.kind == request->kind &&
+			known->request.target == request->target &&
+			strcmp(known->request.method, request->method) == 0 &&
+			strcmp(known->request.tail, request->tail) == 0 &&
+			bt_str_equal(uid, known->request.uid) &&
+			bt_str_equal(request->name, known->request.name) &&
+			bt_str_equal(request->namespace_, known->request.namespace_)) {
+			write = known;
+			break;
+		}
+	}
 	if (write != NULL && write->digest != bt_str_hash(request->body)) {
 		/* An earlier, abandoned attempt started this write, with another body. */
 		abandon(write);

@@ -88,11 +88,6 @@ static bool is_own_lease(const struct bt_elector *elector, const struct bt_lease
 	return bt_str_equal(record->holder, elector->options.identity);
 }
 
-bool bt_elector_is_leading(const struct bt_elector *elector)
-{
-	return elector->phase == BT_ELECTOR_PHASE_RENEW && !elector->stopping;
-}
-
 bool bt_elector_may_act(const struct bt_elector *elector, int64_t steady_ns)
 {
 	/*
@@ -104,7 +99,8 @@ bool bt_elector_may_act(const struct bt_elector *elector, int64_t steady_ns)
 	if (lease_ns > 0 && lease_ns < window_ns) {
 		window_ns = lease_ns;
 	}
-	return bt_elector_is_leading(elector) && is_own_lease(elector, &elector->observed) &&
+	return elector->phase == BT_ELECTOR_PHASE_RENEW && !elector->stopping &&
+		is_own_lease(elector, &elector->observed) &&
 		steady_ns - elector->renewed_ns < window_ns;
 }
 

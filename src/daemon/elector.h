@@ -158,6 +158,5 @@ void bt_elector_answer(struct bt_elector *elector, enum bt_elector_result result
  * at the top of this file.
  */
 bool bt_elector_may_act(const struct bt_elector *elector, int64_t steady_ns);
-bool bt_elector_is_leading(const struct bt_elector *elector);
 
 #endif

@@ -78,11 +78,6 @@ struct bt_str bt_event_record_namespace(const struct bt_event_record *record)
 	return namespace_.length != 0 ? namespace_ : BT_STR("default");
 }
 
-static uint32_t key_length(const struct bt_event_record *record)
-{
-	return (uint32_t)(bt_event_record_part(record, BT_EVENT_NOTE).data - record->bytes);
-}
-
 void bt_event_record_append_name(const struct bt_event_record *record, struct bt_strbuf *out)
 {
 	struct bt_str name = bt_event_record_part(record, BT_EVENT_NAME);
@@ -272,14 +267,16 @@ void bt_event_recorder_accept(struct bt_event_recorder *recorder, struct bt_even
 {
 	struct bt_event_delivery event = {.record = record};
 	if (!bt_str_equal_c(bt_event_record_part(record, BT_EVENT_REASON), HAPPENS_ONCE)) {
-		uint64_t hash = bt_hash_bytes(record->bytes, key_length(record),
+		/* Everything but the note is the key of a series. */
+		uint32_t key_length = (uint32_t)(bt_event_record_part(record, BT_EVENT_NOTE).data -
+			record->bytes);
+		uint64_t hash = bt_hash_bytes(record->bytes, key_length,
 			bt_hash_bytes(record->lengths, KEY_LENGTHS_BYTES, 0));
 		BT_MAP_EACH (&recorder->by_key, hash, index) {
 			struct series *series = series_at(recorder, index);
 			const struct bt_event_record *known = series->record;
-			/* Everything but the note is the key of a series. */
 			if (memcmp(known->lengths, record->lengths, KEY_LENGTHS_BYTES) != 0 ||
-				memcmp(known->bytes, record->bytes, key_length(record)) != 0) {
+				memcmp(known->bytes, record->bytes, key_length) != 0) {
 				continue;
 			}
 			series->count++;

@@ -120,34 +120,6 @@ static bool value_for(const struct bt_requirement *requirement, uint32_t index,
 }
 
 /**
- * Finds the change of one label that meets every requirement on change->key, and sets
- * change->remove or change->value. Returns false if no known change meets every requirement. now:
- * present value of the label; NULL: the node lacks the label.
- */
-static bool solve_key(const struct demands *demands, struct label_change *change,
-	const struct bt_str *now, struct bt_arena *arena)
-{
-	if (bt_str_is_one_of(change->key, facts, BT_ARRAY_LENGTH(facts))) {
-		return false;
-	}
-	if (now != NULL && meets_requirements(demands, change->key, NULL)) {
-		change->remove = true;
-		return true;
-	}
-	for (uint32_t i = 0; i < demands->count; i++) {
-		if (!bt_str_equal(demands->items[i].key, change->key)) {
-			continue;
-		}
-		for (uint32_t k = 0; value_for(&demands->items[i], k, arena, &change->value); k++) {
-			if (meets_requirements(demands, change->key, &change->value)) {
-				return true;
-			}
-		}
-	}
-	return false;
-}
-
-/**
  * Finds the label changes that make the node match. Returns false if label changes cannot do this,
  * if the node needs `limit` or more changes, or if demands->too_many is set. plan->count 0: the
  * node matches already.
@@ -168,7 +140,23 @@ static bool solve(const struct demands *demands, const struct bt_str_map *labels
 			BT_STR_FIND(plan, key, requirement->key) != NULL) {
 			continue;
 		}
-		if (plan->count + 1 >= limit || !solve_key(demands, &change, now, arena)) {
+		if (plan->count + 1 >= limit ||
+			bt_str_is_one_of(change.key, facts, BT_ARRAY_LENGTH(facts))) {
+			return false;
+		}
+		/* Find the change of the label that meets every requirement on its key. */
+		bool is_met = now != NULL && meets_requirements(demands, change.key, NULL);
+		change.remove = is_met;
+		for (uint32_t n = 0; n < demands->count && !is_met; n++) {
+			const struct bt_requirement *other = &demands->items[n];
+
+			for (uint32_t k = 0; !is_met && bt_str_equal(other->key, change.key) &&
+				value_for(other, k, arena, &change.value);
+				k++) {
+				is_met = meets_requirements(demands, change.key, &change.value);
+			}
+		}
+		if (!is_met) {
 			return false;
 		}
 		plan->items[plan->count++] = change;

@@ -168,28 +168,6 @@ static struct bt_str place_text(const struct affinity_view *view, struct bt_str 
 		BT_STR_ARG(bt_advice_domain_text(view->advice, column, domain)));
 }
 
-/**
- * For a node without the label: returns a value of the key that satisfies all affinity terms with
- * that key, or "" if no value does.
- */
-static struct bt_str helpful_value(const struct affinity_view *view, uint32_t table)
-{
-	const struct bt_label_column *column;
-	bool first = bt_affinity_is_first_of_its_kind(view->data);
-
-	if (table == BT_NO_TABLE) {
-		return (struct bt_str){0};
-	}
-	column = view->data->near.items[table].column;
-	for (uint32_t i = 1; i < column->dictionary.count; i++) {
-		if (column->value_counts.items[i] != 0 &&
-			(first || bt_affinity_tables_at(&view->data->near, table, i) > 0)) {
-			return bt_advice_domain_name(view->advice, column, i);
-		}
-	}
-	return (struct bt_str){0};
-}
-
 static void add_drop_and_distance(
 	const struct affinity_view *view, enum bt_remedy_kind kind, uint32_t index)
 {
@@ -221,7 +199,19 @@ static void advise_affinity(const struct affinity_view *view)
 				bt_advice_hint(view->advice, "lacks label %s", key);
 			}
 			if (!bt_str_equal_c(key, "kubernetes.io/hostname")) {
-				label = helpful_value(view, term->table);
+				/* A value of the key that satisfies all affinity terms of the key.
+				 */
+				for (uint32_t k = 1; column != NULL && k < column->dictionary.count;
+					k++) {
+					if (column->value_counts.items[k] != 0 &&
+						(first ||
+							bt_affinity_tables_at(
+								&data->near, term->table, k) > 0)) {
+						label = bt_advice_domain_name(
+							view->advice, column, k);
+						break;
+					}
+				}
 			} else if (first) {
 				label = bt_node_info_name(view->advice->node);
 			}
@@ -399,11 +389,6 @@ static uint32_t place_in_spec(const struct spread_view *view, uint32_t index)
 	return UINT32_MAX;
 }
 
-static struct bt_str domain_text(const struct spread_view *view, uint32_t index, uint32_t domain)
-{
-	return bt_advice_domain_text(view->advice, view->data->list.items[index].column, domain);
-}
-
 /**
  * Advises on a node without the topology label of the constraint at `index`. Returns false if
  * changing the pod alone does not help.
@@ -472,7 +457,8 @@ static void hint_skew(const struct spread_view *view, uint32_t index, uint32_t d
 {
 	const struct bt_spread_constraint *constraint = &view->data->list.items[index];
 	const struct bt_spread_table *table = &view->data->limits[index].table;
-	struct bt_str here = domain_text(view, index, domain);
+	struct bt_str here =
+		bt_advice_domain_text(view->advice, view->data->list.items[index].column, domain);
 	const char *whose = view->from_defaults ? "the cluster's default " : "";
 
 	if (view->advice->hint.length != 0) {
@@ -484,8 +470,10 @@ static void hint_skew(const struct spread_view *view, uint32_t index, uint32_t d
 			bt_advice_hint(view->advice,
 				"%s would have %d {pod|pods}, the emptiest %s has %d, "
 				"%cmaxSkew %i",
-				here, would_have, domain_text(view, index, i), least, whose,
-				constraint->max_skew);
+				here, would_have,
+				bt_advice_domain_text(
+					view->advice, view->data->list.items[index].column, i),
+				least, whose, constraint->max_skew);
 			return;
 		}
 	}

@@ -33,31 +33,6 @@ static bool accepts_volumes(
 	return accepted;
 }
 
-/**
- * Returns the single topology value that the volume's node affinity requires ("zone-a"), else the
- * volume's zone label, else "".
- */
-static struct bt_str only_zone(const struct bt_persistent_volume *volume)
-{
-	const struct bt_volume_node_affinity *affinity = volume->spec.node_affinity;
-	const struct bt_str *label =
-		bt_str_map_find(&volume->metadata.labels, (struct bt_str)BT_LABEL_ZONE);
-
-	if (affinity != NULL && affinity->required != NULL &&
-		affinity->required->terms.count == 1 &&
-		affinity->required->terms.items[0].match_expressions.count == 1 &&
-		affinity->required->terms.items[0].match_fields.count == 0) {
-		const struct bt_node_selector_requirement *requirement =
-			&affinity->required->terms.items[0].match_expressions.items[0];
-
-		if (bt_str_equal_c(requirement->operator_, "In") &&
-			requirement->values.count == 1) {
-			return requirement->values.items[0];
-		}
-	}
-	return label != NULL ? *label : BT_STR("");
-}
-
 static void hint_volume(struct bt_advice *advice, const struct bt_volume *volume)
 {
 	struct bt_volume_claim named;
@@ -90,7 +65,27 @@ static void hint_volume(struct bt_advice *advice, const struct bt_volume *volume
 		struct bt_str name = claim->spec.volume_name;
 		const struct bt_persistent_volume *bound =
 			bt_find_volume(advice->engine->state, name);
-		struct bt_str zone = bound != NULL ? only_zone(bound) : BT_STR("");
+		/* The single value that the volume's node affinity requires, else its zone label.
+		 */
+		const struct bt_node_selector *required =
+			bound != NULL && bound->spec.node_affinity != NULL
+			? bound->spec.node_affinity->required
+			: NULL;
+		const struct bt_str *label = bound != NULL
+			? bt_str_map_find(&bound->metadata.labels, (struct bt_str)BT_LABEL_ZONE)
+			: NULL;
+		struct bt_str zone = label != NULL ? *label : BT_STR("");
+		if (required != NULL && required->terms.count == 1 &&
+			required->terms.items[0].match_expressions.count == 1 &&
+			required->terms.items[0].match_fields.count == 0) {
+			const struct bt_node_selector_requirement *requirement =
+				&required->terms.items[0].match_expressions.items[0];
+
+			if (bt_str_equal_c(requirement->operator_, "In") &&
+				requirement->values.count == 1) {
+				zone = requirement->values.items[0];
+			}
+		}
 
 		bt_advice_hint(advice,
 			"claim %s is bound to volume %s, which [%?does not exist][%?is only in %s]"

@@ -43,18 +43,6 @@ static uint32_t lower_bound(
 	return low;
 }
 
-static struct berth_host_port copy_port(const struct berth_host_port *port)
-{
-	return (struct berth_host_port){
-		bt_lib_own_text(port->ip), bt_lib_own_text(port->protocol), port->port};
-}
-
-static void free_port(struct berth_host_port *port)
-{
-	bt_lib_free_text(port->ip);
-	bt_lib_free_text(port->protocol);
-}
-
 void berth_host_port_info_add(struct berth_host_port_info *info, struct berth_str ip,
 	struct berth_str protocol, int32_t port)
 {
@@ -69,7 +57,8 @@ void berth_host_port_info_add(struct berth_host_port_info *info, struct berth_st
 		info->ports = bt_realloc_array(info->ports, info->capacity, sizeof(*info->ports));
 	}
 	memmove(&info->ports[at + 1], &info->ports[at], (info->count - at) * sizeof(*info->ports));
-	info->ports[at] = copy_port(&wanted);
+	info->ports[at] = (struct berth_host_port){
+		bt_lib_own_text(wanted.ip), bt_lib_own_text(wanted.protocol), wanted.port};
 	info->count++;
 }
 
@@ -82,7 +71,8 @@ void berth_host_port_info_remove(struct berth_host_port_info *info, struct berth
 	if (at == info->count || compare(&info->ports[at], &wanted) != 0) {
 		return;
 	}
-	free_port(&info->ports[at]);
+	bt_lib_free_text(info->ports[at].ip);
+	bt_lib_free_text(info->ports[at].protocol);
 	info->count--;
 	memmove(&info->ports[at], &info->ports[at + 1], (info->count - at) * sizeof(*info->ports));
 }
@@ -119,7 +109,8 @@ void berth_host_port_info_clone(
 		out_copy->ports = BT_NEW_ARRAY(struct berth_host_port, info->count);
 	}
 	for (uint32_t i = 0; i < info->count; i++) {
-		out_copy->ports[i] = copy_port(&info->ports[i]);
+		out_copy->ports[i] = (struct berth_host_port){bt_lib_own_text(info->ports[i].ip),
+			bt_lib_own_text(info->ports[i].protocol), info->ports[i].port};
 	}
 }
 
@@ -129,7 +120,8 @@ void berth_host_port_info_finish(struct berth_host_port_info *info)
 		return;
 	}
 	for (uint32_t i = 0; i < info->count; i++) {
-		free_port(&info->ports[i]);
+		bt_lib_free_text(info->ports[i].ip);
+		bt_lib_free_text(info->ports[i].protocol);
 	}
 	bt_free(info->ports);
 	*info = (struct berth_host_port_info){0};

@@ -143,21 +143,6 @@ static void append_pod_affinity(
 			: BT_STR(""));
 }
 
-/** Append "create StorageClass fast, for claim data". */
-static void append_class(
-	struct bt_strbuf *out, const struct bt_remedy *change, const struct bt_pod *pod)
-{
-	const struct bt_volume *volume = BT_STR_FIND(&pod->spec.volumes, name, change->key);
-	const struct bt_pvc_volume_source *claim =
-		volume != NULL ? volume->persistent_volume_claim : NULL;
-	bt_text_append(out,
-		change->value.length != 0 ? "create StorageClass %p"
-					  : "create a default StorageClass, or mark one as default",
-		change->value);
-	bt_text_append(out, ", for %c %p", claim != NULL ? "claim" : "volume",
-		claim != NULL ? claim->claim_name : change->key);
-}
-
 /** adds: the result of adds_node. */
 static void append_text(const struct bt_remedy *change, bool adds, const struct bt_pod *pod,
 	const struct bt_node_table *nodes, struct bt_strbuf *out)
@@ -212,9 +197,19 @@ static void append_text(const struct bt_remedy *change, bool adds, const struct 
 	case BT_REMEDY_DROP_VOLUME:
 		bt_text_append(out, "do without the pod's volume %p", change->key);
 		return;
-	case BT_REMEDY_PROVISION_VOLUME:
-		append_class(out, change, pod);
+	case BT_REMEDY_PROVISION_VOLUME: {
+		const struct bt_volume *volume = BT_STR_FIND(&pod->spec.volumes, name, change->key);
+		const struct bt_pvc_volume_source *claim =
+			volume != NULL ? volume->persistent_volume_claim : NULL;
+		bt_text_append(out,
+			change->value.length != 0
+				? "create StorageClass %p"
+				: "create a default StorageClass, or mark one as default",
+			change->value);
+		bt_text_append(out, ", for %c %p", claim != NULL ? "claim" : "volume",
+			claim != NULL ? claim->claim_name : change->key);
 		return;
+	}
 	case BT_REMEDY_LOWER_REQUEST:
 		append_lower(out, change, pod);
 		return;

@@ -284,12 +284,6 @@ static int in_several_namespaces(
 	return bt_error_take(err, BERTH_ERR_INVALID, &text);
 }
 
-static void set_choice(const struct candidate *candidate, struct bt_pod_choice *out)
-{
-	out->pending = candidate->pending;
-	out->object = candidate->object;
-}
-
 static int choose(struct search *search, struct bt_pod_choice *out, struct berth_error *err)
 {
 	if (search->found.count == 0) {
@@ -346,7 +340,8 @@ static int choose(struct search *search, struct bt_pod_choice *out, struct berth
 			out->workload_pending += search->found.items[i].pending != UINT32_MAX;
 			out->workload_fits += search->found.items[i].placed;
 		}
-		set_choice(&best, out);
+		out->pending = best.pending;
+		out->object = best.object;
 		/* Keep one pod of each namespace in found. */
 		uint32_t kept = 0;
 		for (uint32_t i = 0; i < search->found.count; i++) {
@@ -369,7 +364,8 @@ static int choose(struct search *search, struct bt_pod_choice *out, struct berth
 	if (search->found.count > 1) {
 		return in_several_namespaces(search, search->found.count, err);
 	}
-	set_choice(&search->found.items[0], out);
+	out->pending = search->found.items[0].pending;
+	out->object = search->found.items[0].object;
 	return search->found.items[0].over ? refuse_finished(search, err) : 0;
 }
 
@@ -385,7 +381,8 @@ int bt_pod_choose(const struct bt_simulation *simulation, const struct bt_pod_re
 		search_pods(&search);
 		struct bt_strbuf text = {0};
 		if (search.found.count == 1) {
-			set_choice(&search.found.items[0], out);
+			out->pending = search.found.items[0].pending;
+			out->object = search.found.items[0].object;
 			result = 0;
 		} else {
 			if (search.pod_count == 0) {

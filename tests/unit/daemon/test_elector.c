@@ -256,7 +256,8 @@ static bool may_act(const struct world *world, const struct machine *machine)
 
 static bool leads(const struct machine *machine)
 {
-	return machine->is_alive && bt_elector_is_leading(&machine->elector);
+	return machine->is_alive && machine->elector.phase == BT_ELECTOR_PHASE_RENEW &&
+		!machine->elector.stopping;
 }
 
 /** Puts a lease held by another candidate, which never renews it. */
