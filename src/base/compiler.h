@@ -10,7 +10,7 @@
 #define BT_UNUSED __attribute__((unused))
 #define BT_NORETURN __attribute__((noreturn))
 #define BT_HOT __attribute__((hot))
-#define BT_COLD __attribute__((cold))
+#define BT_COLD __attribute__((cold, noinline))
 #define BT_CLEANUP(function) __attribute__((cleanup(function)))
 /** The type of an expression, which is not evaluated. */
 #define BT_TYPEOF(expression) __typeof__(expression)

@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* strchrnul */
+#define _GNU_SOURCE
 #include "codec/json.h"
 
 #include <stdlib.h>
@@ -259,6 +261,9 @@ BT_ALWAYS_INLINE bool is_same_name(const char *a, const char *b, uint32_t length
 			return false;
 		}
 	}
+	if (at != 0) { /* may overlap the last step */
+		return bt_json_load8(a + length - 8) == bt_json_load8(b + length - 8);
+	}
 	for (; at < length; at++) {
 		if (a[at] != b[at]) {
 			return false;
@@ -284,13 +289,16 @@ struct bt_json_value *bt_json_get(const struct bt_json_value *object, struct bt_
 
 struct bt_json_value *bt_json_find_path(const struct bt_json_value *value, const char *dotted_path)
 {
-	const char *dot;
-	while (value != NULL && (dot = strchr(dotted_path, '.')) != NULL) {
-		value = bt_json_get(
-			value, (struct bt_str){dotted_path, (uint32_t)(dot - dotted_path)});
-		dotted_path = dot + 1;
+	for (;;) {
+		const char *end = strchrnul(dotted_path, '.');
+		struct bt_json_value *found = bt_json_get(
+			value, (struct bt_str){dotted_path, (uint32_t)(end - dotted_path)});
+		if (found == NULL || *end == '\0') {
+			return found;
+		}
+		value = found;
+		dotted_path = end + 1;
 	}
-	return bt_json_find(value, dotted_path);
 }
 
 struct bt_str bt_json_find_str(const struct bt_json_value *value, const char *name)

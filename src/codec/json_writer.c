@@ -161,37 +161,57 @@ BT_ALWAYS_INLINE const char *scan(
 				   : bt_json_scan(p, end, BT_JSON_ATTENTION_HIGH);
 }
 
-static void write_quoted(struct bt_json_writer *writer, struct bt_str text)
+/** Writes the rest of a text, which begins with a special character. */
+BT_COLD
+static void write_special(struct bt_json_writer *writer, const char *p, const char *end)
+{
+	while (p < end) {
+		p += write_escaped(writer, p, end);
+		const char *run_end = scan(writer, p, end);
+		bt_strbuf_append(writer->out, p, (size_t)(run_end - p));
+		p = run_end;
+	}
+	bt_strbuf_reserve(writer->out, 3);
+}
+
+/** Writes a text in quotes and, if it is a name, the colon behind it. */
+static void write_quoted(struct bt_json_writer *writer, struct bt_str text, bool is_name)
 {
 	struct bt_strbuf *out = writer->out;
-	const char *p = text.data;
-	const char *end = p + text.length;
-	bt_strbuf_reserve(out, (size_t)text.length + 1 + SCAN_STEP_BYTES);
+	begin_item(writer);
+	bt_strbuf_reserve(out, (size_t)text.length + 3 + SCAN_STEP_BYTES);
 	/*
 	 * Most texts are short and need no escapes: copy the text and its closing quote, and scan
 	 * the copy in blocks.
 	 */
 	char *copy = out->data + out->length;
 	*copy++ = '"';
-	memcpy(copy, p, text.length);
+	if (text.length != 0) {
+		memcpy(copy, text.data, text.length);
+	}
 	copy[text.length] = '"';
 	size_t plain = (size_t)(scan(writer, copy, copy + text.length + SCAN_STEP_BYTES) - copy);
 	out->length += 1 + plain;
-	p += plain;
-	while (p < end) {
-		p += write_escaped(writer, p, end);
-		const char *run_end = scan(writer, p, end);
-		bt_strbuf_append(out, p, (size_t)(run_end - p));
-		p = run_end;
+	if (BT_UNLIKELY(plain != text.length)) {
+		write_special(writer, text.data + plain, text.data + text.length);
 	}
-	bt_strbuf_append_char(out, '"');
+	char *end = out->data + out->length;
+	*end++ = '"';
+	if (is_name) {
+		*end++ = ':';
+		if (writer->indent != 0) {
+			*end++ = ' ';
+		}
+	}
+	*end = '\0';
+	out->length = (size_t)(end - out->data);
+	writer->after_name = is_name;
+	writer->need_comma = true;
 }
 
 void bt_json_write_str(struct bt_json_writer *writer, struct bt_str text)
 {
-	begin_item(writer);
-	write_quoted(writer, text.data != NULL ? text : BT_STR(""));
-	writer->need_comma = true;
+	write_quoted(writer, text, false);
 }
 
 void bt_json_write_c(struct bt_json_writer *writer, const char *zero_terminated)
@@ -247,13 +267,7 @@ void bt_json_end_object(struct bt_json_writer *writer)
 void bt_json_write_name(struct bt_json_writer *writer, struct bt_str name)
 {
 	BT_ASSERT(writer->depth > 0 && !writer->after_name);
-	begin_item(writer);
-	write_quoted(writer, name.data != NULL ? name : BT_STR(""));
-	bt_strbuf_append_char(writer->out, ':');
-	if (writer->indent != 0) {
-		bt_strbuf_append_char(writer->out, ' ');
-	}
-	writer->after_name = true;
+	write_quoted(writer, name, true);
 }
 
 void bt_json_write_name_c(struct bt_json_writer *writer, const char *name)
@@ -315,7 +329,7 @@ void bt_json_write_value(struct bt_json_writer *writer, const struct bt_json_val
 	case BT_JSON_OBJECT:
 		bt_json_begin_object(writer);
 		for (uint32_t i = 0; i < value->count; i++) {
-			bt_json_write_name(writer, value->members[i].name);
+			write_quoted(writer, value->members[i].name, true);
 			bt_json_write_value(writer, value->members[i].value);
 		}
 		bt_json_end_object(writer);
