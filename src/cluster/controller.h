@@ -185,6 +185,7 @@ struct bt_hub {
 	uint32_t work;    /* syncs and writes of this run */
 	bool is_running;  /* bt_controllers_run is on the stack */
 	bool keeps_trees; /* notes of pod changes keep the trees of the current write */
+	const struct bt_json_value *known; /* for the next request (struct bt_api_request) */
 
 	uint32_t member_count;
 	struct bt_hub_member members[BT_HUB_CONTROLLERS_MAX];

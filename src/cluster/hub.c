@@ -94,7 +94,9 @@ static uint16_t perform(struct bt_hub *hub, struct bt_api_request *request, stru
 	 * The trees of other verbs are not kept, because the caller may change them later.
 	 */
 	hub->keeps_trees = request->verb == BT_VERB_PATCH && arena == &hub->sync_arena;
+	request->known = hub->known;
 	bt_api_perform(hub->api, request, arena, answer);
+	hub->known = NULL;
 	hub->keeps_trees = false;
 	uint16_t code = answer->code;
 	if (out_answer == NULL) {

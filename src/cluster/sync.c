@@ -53,6 +53,7 @@ bool bt_tree_is_over(const struct bt_json_value *pod)
 
 bool bt_sync_patch_status(struct bt_sync *sync, struct bt_json_value *status)
 {
+	sync->hub->known = sync->object;
 	return bt_hub_is_done(bt_hub_patch(sync->hub, sync->resource, BT_SUBRESOURCE_STATUS,
 		sync->key, bt_json_put(sync->arena, NULL, "{status: %v}", status), sync->arena));
 }

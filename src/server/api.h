@@ -181,6 +181,11 @@ struct bt_api_request {
 	 */
 	bool same_owners;
 	/**
+	 * With same_owners: the tree that bt_api_read returned, which a patch need not parse again
+	 * if it is still the stored object; NULL: none.
+	 */
+	const struct bt_json_value *known;
+	/**
 	 * An initial object: status, uid, creationTimestamp and nodeName are kept, and an existing
 	 * object is replaced.
 	 */

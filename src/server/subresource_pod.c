@@ -116,36 +116,42 @@ void bt_call_binding(struct bt_call *call)
 	if (stored == NULL) {
 		return;
 	}
-	struct bt_json_value *pod = bt_call_parse(call, stored);
+	call->old = bt_call_parse(call, stored);
 	if (!bt_policies_validate(call, "CREATE", NULL, binding)) {
 		return;
 	}
 	/* Whether the binding can be applied, in the order of spec 14 section 17. */
 	struct bt_str uid = bt_json_text_at(binding, "metadata.uid");
 	struct bt_str rv = bt_json_text_at(binding, "metadata.resourceVersion");
-	struct bt_str pod_uid = bt_json_text_at(pod, "metadata.uid");
-	struct bt_str pod_rv = bt_json_text_at(pod, "metadata.resourceVersion");
-	struct bt_str old_node = bt_json_text_at(pod, "spec.nodeName");
+	struct bt_str pod_uid = bt_json_text_at(call->old, "metadata.uid");
+	struct bt_str pod_rv = bt_json_text_at(call->old, "metadata.resourceVersion");
+	struct bt_str old_node = bt_json_text_at(call->old, "spec.nodeName");
 	if (uid.length != 0 && !bt_str_equal(uid, pod_uid)) {
 		(void)bt_call_refuse_precondition(call, "UID", uid, pod_uid);
 	} else if (rv.length != 0 && !bt_str_equal(rv, pod_rv)) {
 		(void)bt_call_refuse_precondition(call, "ResourceVersion", rv, pod_rv);
-	} else if (bt_json_text_at(pod, "metadata.deletionTimestamp").length != 0) {
+	} else if (bt_json_text_at(call->old, "metadata.deletionTimestamp").length != 0) {
 		refuse_assignment(call, BT_STR("is being deleted, cannot be assigned to a host"));
 	} else if (old_node.length != 0) {
 		refuse_assignment(call,
 			bt_arena_printf(call->arena, "is already assigned to node \"%.*s\"",
 				BT_STR_ARG(old_node)));
-	} else if (bt_json_array_at(pod, "spec.schedulingGates")->count != 0) {
+	} else if (bt_json_array_at(call->old, "spec.schedulingGates")->count != 0) {
 		refuse_assignment(call, BT_STR("has non-empty .spec.schedulingGates"));
 	}
 	if (call->answer->failure.code != 0) {
 		return;
 	}
-	struct bt_json_value *metadata = bt_call_metadata(call, pod);
+	/* Copy what the binding changes: controllers observe the old tree, too. */
+	struct bt_json_value *pod = bt_json_copy(call->arena, call->old);
+	struct bt_json_value *metadata =
+		bt_json_clone(call->arena, bt_json_object_at(call->old, "metadata"), false);
+	struct bt_json_value *spec =
+		bt_json_copy(call->arena, bt_json_object_at(call->old, "spec"));
 	struct bt_str node = bt_json_text_at(binding, "target.name");
-	bt_json_set_str(
-		call->arena, bt_json_ensure_object(call->arena, pod, "spec"), "nodeName", node);
+	bt_json_set_str(call->arena, spec, "nodeName", node);
+	bt_json_put(call->arena, pod, "{metadata: %v, spec: %v, status: %v}", metadata, spec,
+		bt_json_clone(call->arena, bt_json_object_at(call->old, "status"), false));
 	merge_map(call, metadata, binding, "annotations");
 	merge_map(call, metadata, binding, "labels");
 	if (bt_str_equal_c(bt_json_text_at(binding, "target.kind"), "Node")) {

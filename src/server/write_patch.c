@@ -266,7 +266,10 @@ void bt_call_patch(struct bt_call *call)
 		bt_call_create_object(call, created);
 		return;
 	}
-	const struct bt_json_value *old = bt_call_parse(call, stored);
+	const struct bt_json_value *known = call->request->known;
+	bool is_current = known != NULL && call->write.resource->strategy->from_stored == NULL &&
+		(uint64_t)bt_api_resource_version_of(bt_json_find(known, "metadata")) == stored->rv;
+	const struct bt_json_value *old = is_current ? known : bt_call_parse(call, stored);
 	struct bt_json_value *object;
 	call->old = old;
 	if (is_apply) {

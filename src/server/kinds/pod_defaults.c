@@ -352,8 +352,10 @@ static void prepare_pod(const struct bt_write *write, struct bt_json_value *obje
 
 static void default_pod(const struct bt_write *write, struct bt_json_value *object)
 {
-	bt_kinds_default_pod_spec(
-		write->arena, bt_json_ensure_object(write->arena, object, "spec"), false);
+	if (!bt_kinds_keeps_spec(write)) {
+		bt_kinds_default_pod_spec(
+			write->arena, bt_json_ensure_object(write->arena, object, "spec"), false);
+	}
 }
 
 const struct bt_strategy bt_strategy_pod = {
