@@ -203,6 +203,7 @@ struct bt_json_writer {
 	bool escape_html; /* writes <, >, & as \u003c, \u003e, \u0026, as Go's Marshal does */
 	bool need_comma;
 	bool after_name;
+	bool has_replaced; /* wrote U+FFFD for bytes that are not UTF-8 */
 };
 
 void bt_json_writer_init(struct bt_json_writer *writer, struct bt_strbuf *out, uint32_t indent);

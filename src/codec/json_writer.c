@@ -108,6 +108,7 @@ static size_t write_escaped(struct bt_json_writer *writer, const char *p, const 
 		uint32_t length = bt_utf8_decode(p, (size_t)(end - p), &rune);
 		if (length == 0) {
 			bt_strbuf_append(out, "\\ufffd", 6);
+			writer->has_replaced = true;
 			return 1;
 		}
 		/* U+2028 and U+2029 are line ends in JavaScript */

@@ -470,7 +470,7 @@ static void move_first(struct bt_json_value *object, struct bt_str name)
 
 /**
  * Writes the object, with the RV of the next commit, as text into the API's buffer. The result is
- * valid until the next call. Sets call->status_bytes.
+ * valid until the next call. Sets call->status_bytes and call->is_replaced.
  */
 static struct bt_str render(struct bt_call *call, struct bt_json_value *object)
 {
@@ -503,6 +503,7 @@ static struct bt_str render(struct bt_call *call, struct bt_json_value *object)
 	bt_json_end_object(&writer);
 	bool ends_with_status = bt_str_equal_c(object->members[object->count - 1].name, "status");
 	call->status_bytes = ends_with_status ? (uint32_t)(api->text.length - last) : 0;
+	call->is_replaced = writer.has_replaced;
 	return bt_strbuf_str(&api->text);
 }
 
@@ -548,7 +549,8 @@ void bt_call_store(struct bt_call *call, const struct bt_stored *old, struct bt_
 		owned.values = bt_time_text(call->arena, call->write.now_ns);
 	}
 	api->trees = (struct bt_api_trees){
-		call->write.resource->strategy->from_stored == NULL ? call->old : NULL, object};
+		call->write.resource->strategy->from_stored == NULL ? call->old : NULL,
+		call->is_replaced ? NULL : object};
 	bool keeps_owners = call->owners == NULL && call->same_owners;
 	struct bt_stored *stored = bt_store_put_owned(api->options.store, collection, call->key,
 		text, keeps_owners ? NULL : &owned, call->write.now_ns);

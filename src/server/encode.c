@@ -383,6 +383,35 @@ void bt_encode_frame(enum bt_event_type type, struct bt_str envelope, struct bt_
 	}
 }
 
+static void write_frame(struct bt_encoder *encoder, enum bt_event_type type,
+	const struct bt_json_value *object, struct bt_strbuf *out)
+{
+	bt_strbuf_reset(&encoder->envelope);
+	write_envelope(encoder, object, &encoder->envelope);
+	bt_encode_frame(type, bt_strbuf_str(&encoder->envelope), out);
+}
+
+void bt_encode_written(struct bt_encoder *encoder, enum bt_event_type type,
+	const struct bt_stored *stored, const struct bt_json_value *object, struct bt_strbuf *out)
+{
+	struct bt_arena *arena = &encoder->arena;
+	struct bt_json_value *owners;
+
+	bt_arena_reset(arena);
+	bt_strbuf_reset(&encoder->complete);
+	bt_stored_append_owners(stored, &encoder->complete);
+	if (bt_json_parse_partly(arena, bt_strbuf_str(&encoder->complete), BT_STR("fieldsV1"),
+		    &owners, NULL) == 0) {
+		struct bt_json_value *metadata =
+			bt_json_copy(arena, bt_json_object_at(object, "metadata"));
+
+		bt_json_set_value(arena, metadata, "managedFields", owners);
+		object =
+			bt_json_put(arena, bt_json_copy(arena, object), "{metadata: %v}", metadata);
+	}
+	write_frame(encoder, type, object, out);
+}
+
 static void write_event(struct bt_encoder *encoder, enum bt_event_type type, struct bt_str text,
 	uint64_t rv, struct bt_strbuf *out)
 {
@@ -413,9 +442,7 @@ static void write_event(struct bt_encoder *encoder, enum bt_event_type type, str
 	}
 	const struct bt_json_value *object = parse(encoder, text, rv);
 	if (encoder->encoding.media == BT_MEDIA_PROTOBUF) {
-		bt_strbuf_reset(&encoder->envelope);
-		write_envelope(encoder, object, &encoder->envelope);
-		bt_encode_frame(type, bt_strbuf_str(&encoder->envelope), out);
+		write_frame(encoder, type, object, out);
 		return;
 	}
 	bt_strbuf_printf(out, "{\"type\":\"%s\",\"object\":", event_names[type]);

@@ -273,10 +273,12 @@ static void send_answer(struct bt_front_call *call, const struct bt_api_answer *
 	}
 	bt_encoder_init(&encoder, call->front->api, resource, &call->encoding);
 	if (answer->object != NULL) {
-		bt_encode_object(&encoder, answer->object, &call->body);
-		if (call->verb == BT_VERB_CREATE && call->encoding.media == BT_MEDIA_PROTOBUF) {
-			bt_watchers_keep_added(call->front->watchers, &encoder, answer->object,
-				bt_strbuf_str(&call->body));
+		struct bt_str envelope =
+			bt_watchers_find_envelope(call->front->watchers, &encoder, answer->object);
+		if (envelope.length != 0) {
+			bt_strbuf_append_str(&call->body, envelope);
+		} else {
+			bt_encode_object(&encoder, answer->object, &call->body);
 		}
 	} else {
 		bt_encode_object_tree(&encoder, answer->document, &call->body);

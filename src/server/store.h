@@ -66,6 +66,8 @@ struct bt_owned {
 /** Returns the owners and values of an object; `stored` NULL: none. */
 struct bt_owned bt_stored_owned(const struct bt_stored *stored);
 
+/** Appends the object's metadata.managedFields, a JSON list; nothing if there are none. */
+void bt_stored_append_owners(const struct bt_stored *stored, struct bt_strbuf *out);
 /** Appends the object's text including metadata.managedFields. */
 void bt_stored_append_complete(const struct bt_stored *stored, struct bt_strbuf *out);
 

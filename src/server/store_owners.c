@@ -286,16 +286,12 @@ struct bt_owned bt_stored_owned(const struct bt_stored *stored)
 
 /** --- texts --- */
 
-void bt_stored_append_complete(const struct bt_stored *stored, struct bt_strbuf *out)
+void bt_stored_append_owners(const struct bt_stored *stored, struct bt_strbuf *out)
 {
-	struct bt_str rest = bt_stored_text(stored);
 	struct bt_owned owned = bt_stored_owned(stored);
 	if (owned.owners == NULL) {
-		bt_strbuf_append_str(out, rest);
 		return;
 	}
-	bt_strbuf_append_c(out, head);
-	bt_strbuf_append_c(out, member);
 	struct bt_str text = {owned.owners->bytes, owned.owners->length};
 	uint32_t times_left = owned.owners->time_count;
 	uint32_t values_left = owned.owners->value_count;
@@ -322,6 +318,18 @@ void bt_stored_append_complete(const struct bt_stored *stored, struct bt_strbuf 
 		}
 	}
 	bt_strbuf_append_str(out, text);
+}
+
+void bt_stored_append_complete(const struct bt_stored *stored, struct bt_strbuf *out)
+{
+	struct bt_str rest = bt_stored_text(stored);
+	if (stored->owners == NULL) {
+		bt_strbuf_append_str(out, rest);
+		return;
+	}
+	bt_strbuf_append_c(out, head);
+	bt_strbuf_append_c(out, member);
+	bt_stored_append_owners(stored, out);
 	rest = bt_str_sub(rest, LENGTH(head), BT_STR_MAX);
 	bt_strbuf_append_c(out, rest.data[0] == '}' ? "" : ",");
 	bt_strbuf_append_str(out, rest);

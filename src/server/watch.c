@@ -7,6 +7,7 @@
 #include "base/nanoseconds.h"
 #include "base/prng.h"
 #include "base/vec.h"
+#include "server/strategy.h"
 #define BOOKMARK_INTERVAL_NS (60 * BT_NS_PER_SECOND)
 /** Time from the last bookmark to the end of a watch. */
 #define LAST_BOOKMARK_NS (2 * BT_NS_PER_SECOND)
@@ -36,6 +37,7 @@ struct cached_event {
 	enum bt_event_type type;
 	const struct bt_api_resource *resource;
 	struct bt_encoding encoding;
+	uint32_t envelope_bytes; /* the object, at the end of bytes; 0: not known */
 	struct bt_strbuf bytes;
 };
 
@@ -53,6 +55,70 @@ struct bt_watchers {
 	struct cached_event cache[CACHE_SLOTS];
 };
 
+/* --- shared events --- */
+
+static struct cached_event *cache_slot(
+	struct bt_watchers *watchers, const struct bt_encoding *encoding, uint64_t rv)
+{
+	uint64_t form = (uint64_t)encoding->media * 2 + (uint64_t)encoding->view;
+	return &watchers->cache[(rv + form * CACHE_SLOTS / 8) % CACHE_SLOTS];
+}
+
+/** Prepares the slot for an event; the caller appends the bytes. */
+static void use_slot(struct cached_event *cached, const struct bt_encoder *encoder,
+	enum bt_event_type type, uint64_t rv)
+{
+	cached->rv = rv;
+	cached->type = type;
+	cached->resource = encoder->resource;
+	cached->encoding = encoder->encoding;
+	cached->envelope_bytes = 0;
+	bt_strbuf_reset(&cached->bytes);
+}
+
+/** Encodes the event of a write while its tree exists: that saves parsing the stored text. */
+static void keep_written(void *context, const struct bt_store_change *change)
+{
+	struct bt_watchers *watchers = context;
+	const struct bt_json_value *object = bt_api_trees(watchers->api)->after;
+	const struct bt_watch_link *link = change->collection < watchers->collections.count
+		? watchers->collections.items[change->collection]
+		: NULL;
+
+	while (link != NULL && link->encoder == NULL) {
+		link = link->next;
+	}
+	if (link == NULL || object == NULL || change->after->text_length > CACHED_BYTES_MAX) {
+		return;
+	}
+	enum bt_event_type type =
+		change->type == BT_CHANGE_ADDED ? BT_EVENT_ADDED : BT_EVENT_MODIFIED;
+	struct cached_event *cached = cache_slot(watchers, &link->encoder->encoding, change->rv);
+	use_slot(cached, link->encoder, type, change->rv);
+	bt_encode_written(link->encoder, type, change->after, object, &cached->bytes);
+	cached->envelope_bytes = (uint32_t)link->encoder->envelope.length;
+}
+
+static bool is_cached(
+	const struct cached_event *cached, const struct bt_encoder *encoder, uint64_t rv)
+{
+	return cached->rv == rv && cached->resource == encoder->resource &&
+		cached->encoding.media == encoder->encoding.media &&
+		cached->encoding.view == encoder->encoding.view &&
+		cached->encoding.v1beta1 == encoder->encoding.v1beta1;
+}
+
+struct bt_str bt_watchers_find_envelope(struct bt_watchers *watchers,
+	const struct bt_encoder *encoder, const struct bt_stored *stored)
+{
+	const struct cached_event *cached = cache_slot(watchers, &encoder->encoding, stored->rv);
+	struct bt_str bytes = bt_strbuf_str(&cached->bytes);
+
+	return is_cached(cached, encoder, stored->rv)
+		? bt_str_sub(bytes, bytes.length - cached->envelope_bytes, BT_STR_MAX)
+		: (struct bt_str){NULL, 0};
+}
+
 struct bt_watchers *bt_watchers_create(struct bt_api *api, uint64_t seed)
 {
 	struct bt_watchers *watchers = BT_NEW(struct bt_watchers);
@@ -63,6 +129,7 @@ struct bt_watchers *bt_watchers_create(struct bt_api *api, uint64_t seed)
 	watchers->generation = bt_resources_generation(bt_api_resources(api));
 	watchers->next_due_ns = INT64_MAX;
 	bt_prng_init(&watchers->prng, seed);
+	bt_store_on_change(watchers->store, keep_written, watchers);
 	return watchers;
 }
 
@@ -76,6 +143,7 @@ void bt_watchers_destroy(struct bt_watchers *watchers)
 		bt_strbuf_finish(&watchers->cache[i].bytes);
 	}
 	bt_vec_finish(&watchers->collections);
+	bt_store_off_change(watchers->store, watchers);
 	bt_free(watchers);
 }
 
@@ -266,40 +334,6 @@ int64_t bt_watchers_run(struct bt_watchers *watchers, int64_t now_ns)
 	return next;
 }
 
-/* --- shared events --- */
-
-static struct cached_event *cache_slot(
-	struct bt_watchers *watchers, const struct bt_encoding *encoding, uint64_t rv)
-{
-	uint64_t form = (uint64_t)encoding->media * 2 + (uint64_t)encoding->view;
-	return &watchers->cache[(rv + form * CACHE_SLOTS / 8) % CACHE_SLOTS];
-}
-
-/** Prepares the slot for an event; the caller appends the bytes. */
-static void use_slot(struct cached_event *cached, const struct bt_encoder *encoder,
-	enum bt_event_type type, uint64_t rv)
-{
-	cached->rv = rv;
-	cached->type = type;
-	cached->resource = encoder->resource;
-	cached->encoding = encoder->encoding;
-	bt_strbuf_reset(&cached->bytes);
-}
-
-void bt_watchers_keep_added(struct bt_watchers *watchers, const struct bt_encoder *encoder,
-	const struct bt_stored *stored, struct bt_str envelope)
-{
-	uint32_t collection = encoder->resource->collection;
-	struct cached_event *cached = cache_slot(watchers, &encoder->encoding, stored->rv);
-
-	if (collection < watchers->collections.count &&
-		watchers->collections.items[collection] != NULL &&
-		envelope.length <= CACHED_BYTES_MAX) {
-		use_slot(cached, encoder, BT_EVENT_ADDED, stored->rv);
-		bt_encode_frame(BT_EVENT_ADDED, envelope, &cached->bytes);
-	}
-}
-
 /** Like bt_encode_event, but caches costly encodings for other watches with the same encoding. */
 static void encode_cached(struct bt_watchers *watchers, struct bt_encoder *encoder,
 	enum bt_event_type type, const struct bt_stored *stored, uint64_t rv, struct bt_strbuf *out)
@@ -315,10 +349,7 @@ static void encode_cached(struct bt_watchers *watchers, struct bt_encoder *encod
 		bt_encode_event(encoder, type, stored, rv, out);
 		return;
 	}
-	if (cached->rv == rv && cached->type == type && cached->resource == encoder->resource &&
-		cached->encoding.media == encoder->encoding.media &&
-		cached->encoding.view == encoder->encoding.view &&
-		cached->encoding.v1beta1 == encoder->encoding.v1beta1) {
+	if (cached->type == type && is_cached(cached, encoder, rv)) {
 		bt_strbuf_append_str(out, bt_strbuf_str(&cached->bytes));
 		return;
 	}
@@ -552,6 +583,11 @@ bool bt_watch_open(const struct bt_list_request *request, int64_t now_ns, struct
 	watch->link.wake_context = request->wake_context;
 	watch->link.resource = request->resource;
 	bt_encoder_init(&watch->encoder, request->api, request->resource, &request->encoding);
+	if (request->encoding.media == BT_MEDIA_PROTOBUF &&
+		request->encoding.view == BT_VIEW_OBJECT &&
+		request->resource->strategy->from_stored == NULL) {
+		watch->link.encoder = &watch->encoder;
+	}
 	if (!bt_list_options_parse(&request->parameters, true, &options, arena, out_failure) ||
 		!bt_selection_parse(&watch->selection, request->resource, request->namespace_,
 			request->parameters.label_selector, request->parameters.field_selector,

@@ -43,7 +43,8 @@ struct bt_watch_link {
 	bool end_is_due;
 	bool is_unserved; /* ends after the visible changes, because `resource` is gone */
 	const struct bt_api_resource *resource; /* NULL: one that is always served */
-	int64_t next_bookmark_ns;               /* by the loop's clock */
+	struct bt_encoder *encoder; /* for events that are encoded at the write; NULL: none */
+	int64_t next_bookmark_ns;   /* by the loop's clock */
 	int64_t end_ns;
 };
 
@@ -55,9 +56,12 @@ void bt_watchers_add(struct bt_watchers *watchers, struct bt_watch_link *link, u
 	int64_t now_ns, int64_t timeout_seconds, bool has_bookmarks);
 /** Does nothing if the watch is not registered. */
 void bt_watchers_remove(struct bt_watchers *watchers, struct bt_watch_link *link);
-/** Caches the protobuf envelope that answered a create, to reuse it for the ADDED event. */
-void bt_watchers_keep_added(struct bt_watchers *watchers, const struct bt_encoder *encoder,
-	const struct bt_stored *stored, struct bt_str envelope);
+/**
+ * Returns the object in the encoder's encoding, borrowed until the next change, if its last write
+ * has encoded it for watches; absent: encode it.
+ */
+BT_MUST_USE struct bt_str bt_watchers_find_envelope(struct bt_watchers *watchers,
+	const struct bt_encoder *encoder, const struct bt_stored *stored);
 
 struct bt_watch;
 

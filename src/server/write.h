@@ -66,6 +66,7 @@ struct bt_call {
 	struct bt_str key;
 	const struct bt_json_value *old; /* tree of the object that an update changes; NULL: none */
 	uint32_t status_bytes;           /* of the text to store; see struct bt_stored */
+	bool is_replaced; /* the text to store has U+FFFD for invalid bytes of the tree */
 };
 
 /** --- call.c: parts of every request --- */
