@@ -38,6 +38,12 @@ void bt_date_from_days(int64_t days, int64_t *out_year, int *out_month, int *out
 	*out_year = year_of_era + era * 400 + (*out_month <= 2);
 }
 
+static void advance(struct bt_str *text, uint32_t count)
+{
+	text->data += count;
+	text->length -= count;
+}
+
 /** Parses exactly count digits as a number within [low, high]; advances *text. */
 static bool take_number(struct bt_str *text, uint32_t count, int low, int high, int *out)
 {
@@ -52,7 +58,7 @@ static bool take_number(struct bt_str *text, uint32_t count, int low, int high, 
 		}
 		number = number * 10 + (text->data[i] - '0');
 	}
-	*text = bt_str_sub(*text, count, text->length - count);
+	advance(text, count);
 	*out = number;
 	return number >= low && number <= high;
 }
@@ -62,7 +68,7 @@ static bool take_char(struct bt_str *text, char wanted)
 	if (text->length == 0 || text->data[0] != wanted) {
 		return false;
 	}
-	*text = bt_str_sub(*text, 1, text->length - 1);
+	advance(text, 1);
 	return true;
 }
 
@@ -90,7 +96,7 @@ static uint32_t take_fraction(struct bt_str *text, int32_t *out_nanoseconds)
 	for (uint32_t i = count; i < 9; i++) {
 		nanoseconds *= 10;
 	}
-	*text = bt_str_sub(*text, count + 1, text->length - count - 1);
+	advance(text, count + 1);
 	*out_nanoseconds = nanoseconds;
 	return count;
 }
@@ -196,21 +202,21 @@ static void format_seconds(const struct bt_time *time, struct bt_strbuf *out)
 		days--;
 	}
 	bt_date_from_days(days, &year, &month, &day);
+	char text[] = "0000-00-00T00:00:00";
+	uint32_t skipped = 0;
 	if (year < 0 || year > 9999) {
 		bt_strbuf_printf(out, "%04lld", (long long)year);
+		skipped = 4;
 	} else {
-		char digits[4];
-		put_two_digits(digits, (int)year / 100);
-		put_two_digits(digits + 2, (int)year % 100);
-		bt_strbuf_append(out, digits, sizeof(digits));
+		put_two_digits(text, (int)year / 100);
+		put_two_digits(text + 2, (int)year % 100);
 	}
-	char text[] = "-00-00T00:00:00";
-	put_two_digits(text + 1, month);
-	put_two_digits(text + 4, day);
-	put_two_digits(text + 7, (int)(rest / 3600));
-	put_two_digits(text + 10, (int)(rest / 60 % 60));
-	put_two_digits(text + 13, (int)(rest % 60));
-	bt_strbuf_append(out, text, sizeof(text) - 1);
+	put_two_digits(text + 5, month);
+	put_two_digits(text + 8, day);
+	put_two_digits(text + 11, (int)(rest / 3600));
+	put_two_digits(text + 14, (int)(rest / 60 % 60));
+	put_two_digits(text + 17, (int)(rest % 60));
+	bt_strbuf_append(out, text + skipped, sizeof(text) - 1 - skipped);
 }
 
 void bt_time_format(const struct bt_time *time, struct bt_strbuf *out)

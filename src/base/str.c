@@ -20,7 +20,7 @@ static char to_lower(char byte)
 
 bool bt_str_equal_without_case(struct bt_str a, struct bt_str b)
 {
-	for (uint32_t i = 0; i < a.length && i < b.length; i++) {
+	for (uint32_t i = 0; a.length == b.length && i < a.length; i++) {
 		if (to_lower(a.data[i]) != to_lower(b.data[i])) {
 			return false;
 		}

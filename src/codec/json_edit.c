@@ -5,8 +5,8 @@
 
 struct bt_json_value *bt_json_new(struct bt_arena *arena, enum bt_json_type type)
 {
-	struct bt_json_value *value = BT_ARENA_NEW(arena, struct bt_json_value);
-	value->type = type;
+	struct bt_json_value *value = bt_arena_alloc(arena, sizeof(*value));
+	*value = (struct bt_json_value){.type = type};
 	return value;
 }
 

@@ -63,7 +63,12 @@ static bool read_scalar(struct template_reader *reader, struct bt_json_value *ou
 		bool is_quoted = skip(reader, '\'');
 		const char *start = reader->at;
 
-		reader->at += strcspn(start, is_quoted ? "'" : ": ,?]}");
+		while (bt_is_letter(*reader->at)) {
+			reader->at++;
+		}
+		if (is_quoted || *reader->at != ':') {
+			reader->at += strcspn(reader->at, is_quoted ? "'" : ": ,?]}");
+		}
 		out->text = (struct bt_str){start, (uint32_t)(reader->at - start)};
 		reader->at += is_quoted;
 		if (is_quoted || *reader->at == ':' || *reader->at == '?') {
@@ -125,13 +130,13 @@ static bool read_scalar(struct template_reader *reader, struct bt_json_value *ou
 static struct bt_json_value *put_value(struct template_reader *reader, struct bt_json_value *old)
 {
 	struct bt_arena *arena = reader->arena;
-	struct bt_json_value scalar;
 
 	if (skip(reader, '{')) {
 		if (old == NULL || old->type != BT_JSON_OBJECT) {
 			old = bt_json_new(arena, BT_JSON_OBJECT);
 		}
 		while (!skip(reader, '}')) {
+			struct bt_json_value scalar;
 			(void)read_scalar(reader, &scalar);
 			struct bt_str name = scalar.text;
 			bool omits_zero = skip_colon(reader);
@@ -164,7 +169,12 @@ static struct bt_json_value *put_value(struct template_reader *reader, struct bt
 		reader->at += 2;
 		return va_arg(reader->arguments, struct bt_json_value *);
 	}
-	return read_scalar(reader, &scalar) ? bt_json_clone(arena, &scalar, false) : NULL;
+	struct bt_json_value *value = bt_arena_alloc(arena, sizeof(*value));
+	if (!read_scalar(reader, value)) {
+		return NULL;
+	}
+	/* only %t gives an array or object */
+	return value->type < BT_JSON_ARRAY ? value : bt_json_clone(arena, value, false);
 }
 
 struct bt_json_value *bt_json_put(

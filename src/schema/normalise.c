@@ -147,6 +147,11 @@ static int take_time(struct normalise *run, bool micro, struct bt_json_value *va
 		*value = (struct bt_json_value){.type = BT_JSON_NULL};
 		return 0;
 	}
+	bool is_plain = value->text.length == sizeof("2026-01-02T03:04:05Z") - 1 &&
+		value->text.data[value->text.length - 1] == 'Z';
+	if (!micro && is_plain) {
+		return 0;
+	}
 	bt_strbuf_reset(&run->scratch);
 	if (micro) {
 		bt_micro_time_format(&time, &run->scratch);
