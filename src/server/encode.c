@@ -392,16 +392,12 @@ static void write_frame(struct bt_encoder *encoder, enum bt_event_type type,
 }
 
 void bt_encode_written(struct bt_encoder *encoder, enum bt_event_type type,
-	const struct bt_stored *stored, const struct bt_json_value *object, struct bt_strbuf *out)
+	struct bt_json_value *owners, const struct bt_json_value *object, struct bt_strbuf *out)
 {
 	struct bt_arena *arena = &encoder->arena;
-	struct bt_json_value *owners;
 
 	bt_arena_reset(arena);
-	bt_strbuf_reset(&encoder->complete);
-	bt_stored_append_owners(stored, &encoder->complete);
-	if (bt_json_parse_partly(arena, bt_strbuf_str(&encoder->complete), BT_STR("fieldsV1"),
-		    &owners, NULL) == 0) {
+	if (owners != NULL) {
 		struct bt_json_value *metadata =
 			bt_json_copy(arena, bt_json_object_at(object, "metadata"));
 

@@ -146,10 +146,11 @@ void bt_encode_event(struct bt_encoder *encoder, enum bt_event_type type,
 	const struct bt_stored *stored, uint64_t rv, struct bt_strbuf *out);
 /**
  * Encodes the event of a write in protobuf from the tree that was written (struct bt_api_trees).
- * Leaves the object's envelope in encoder->envelope, as bt_encode_event does.
+ * owners: metadata.managedFields, parsed like the encoder's objects; NULL: none. Leaves the
+ * object's envelope in encoder->envelope, as bt_encode_event does.
  */
 void bt_encode_written(struct bt_encoder *encoder, enum bt_event_type type,
-	const struct bt_stored *stored, const struct bt_json_value *object, struct bt_strbuf *out);
+	struct bt_json_value *owners, const struct bt_json_value *object, struct bt_strbuf *out);
 /**
  * Encodes a BOOKMARK event. is_initial_end: the bookmark has the annotation
  * k8s.io/initial-events-end.

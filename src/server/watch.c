@@ -41,6 +41,15 @@ struct cached_event {
 	struct bt_strbuf bytes;
 };
 
+/** Objects of one template that a client writes in one second have equal managedFields. */
+#define OWNERS_SLOTS 64
+
+struct cached_owners {
+	struct bt_strbuf text;
+	struct bt_arena arena;
+	struct bt_json_value *list; /* parsed from text */
+};
+
 struct bt_watchers {
 	struct bt_api *api;
 	struct bt_store *store;
@@ -53,6 +62,8 @@ struct bt_watchers {
 	struct bt_wait *waits;
 	struct bt_wait *due_waits; /* waits whose callbacks run_waits must still call */
 	struct cached_event cache[CACHE_SLOTS];
+	struct cached_owners owners[OWNERS_SLOTS];
+	struct bt_strbuf owners_text; /* of the current write */
 };
 
 /* --- shared events --- */
@@ -76,6 +87,25 @@ static void use_slot(struct cached_event *cached, const struct bt_encoder *encod
 	bt_strbuf_reset(&cached->bytes);
 }
 
+/** Returns the object's managedFields, or NULL; borrowed until the next call. */
+static struct bt_json_value *owners_of(struct bt_watchers *watchers, const struct bt_stored *stored)
+{
+	bt_strbuf_reset(&watchers->owners_text);
+	bt_stored_append_owners(stored, &watchers->owners_text);
+	struct bt_str text = bt_strbuf_str(&watchers->owners_text);
+	struct cached_owners *cached = &watchers->owners[bt_str_hash(text) % OWNERS_SLOTS];
+	if (!bt_str_equal(text, bt_strbuf_str(&cached->text))) {
+		bt_strbuf_set(&cached->text, text);
+		bt_arena_reset(&cached->arena);
+		/* as in the encoder: fieldsV1 stays a text */
+		if (bt_json_parse_partly(&cached->arena, bt_strbuf_str(&cached->text),
+			    BT_STR("fieldsV1"), &cached->list, NULL) != 0) {
+			cached->list = NULL;
+		}
+	}
+	return cached->list;
+}
+
 /** Encodes the event of a write while its tree exists: that saves parsing the stored text. */
 static void keep_written(void *context, const struct bt_store_change *change)
 {
@@ -95,7 +125,8 @@ static void keep_written(void *context, const struct bt_store_change *change)
 		change->type == BT_CHANGE_ADDED ? BT_EVENT_ADDED : BT_EVENT_MODIFIED;
 	struct cached_event *cached = cache_slot(watchers, &link->encoder->encoding, change->rv);
 	use_slot(cached, link->encoder, type, change->rv);
-	bt_encode_written(link->encoder, type, change->after, object, &cached->bytes);
+	bt_encode_written(
+		link->encoder, type, owners_of(watchers, change->after), object, &cached->bytes);
 	cached->envelope_bytes = (uint32_t)link->encoder->envelope.length;
 }
 
@@ -142,6 +173,11 @@ void bt_watchers_destroy(struct bt_watchers *watchers)
 	for (uint32_t i = 0; i < CACHE_SLOTS; i++) {
 		bt_strbuf_finish(&watchers->cache[i].bytes);
 	}
+	for (uint32_t i = 0; i < OWNERS_SLOTS; i++) {
+		bt_strbuf_finish(&watchers->owners[i].text);
+		bt_arena_finish(&watchers->owners[i].arena);
+	}
+	bt_strbuf_finish(&watchers->owners_text);
 	bt_vec_finish(&watchers->collections);
 	bt_store_off_change(watchers->store, watchers);
 	bt_free(watchers);
