@@ -230,20 +230,20 @@ void bt_rule_pod_spec(
 	const struct bt_json_value *added = bt_json_array_at(spec, "ephemeralContainers");
 	const struct bt_path added_at = *BT_PATH_NAME(place, "ephemeralContainers");
 	struct bt_text_set targets = {0};
-	struct bt_text_set names = {0};
+	struct bt_text_set taken = {0};
 	for (size_t n = 0; added->count != 0 && n < BT_ARRAY_LENGTH(lists); n++) {
 		const struct bt_json_value *others = bt_json_array_at(spec, lists[n]);
 		for (uint32_t i = 0; i < others->count; i++) {
 			struct bt_str name = bt_kinds_text(others->elements[i], "name");
 			(void)bt_text_set_add(&targets, name);
-			(void)bt_text_set_add(&names, name);
+			(void)bt_text_set_add(&taken, name);
 		}
 	}
 	for (uint32_t i = 0; i < added->count; i++) {
 		const struct bt_json_value *container = added->elements[i];
 		const struct bt_path at = *BT_PATH_INDEX(&added_at, i);
 		struct bt_str target = bt_kinds_text(container, "targetContainerName");
-		if (!bt_text_set_add(&names, bt_kinds_text(container, "name"))) {
+		if (!bt_text_set_add(&taken, bt_kinds_text(container, "name"))) {
 			bt_kinds_error(errors, BT_FIELD_DUPLICATE, BT_PATH_NAME(&at, "name"),
 				bt_json_find(container, "name"), "%s", "");
 		}
@@ -254,7 +254,7 @@ void bt_rule_pod_spec(
 		}
 	}
 	bt_text_set_finish(&targets);
-	bt_text_set_finish(&names);
+	bt_text_set_finish(&taken);
 	/* No two constraints may have the same topology key and action. */
 	const struct bt_json_value *constraints =
 		bt_json_array_at(spec, "topologySpreadConstraints");
