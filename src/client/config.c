@@ -294,8 +294,7 @@ int bt_kubeconfig_select(const struct bt_kubeconfig *file, const char *master,
 			"no Auth Provider found for name \"%.*s\"",
 			BT_STR_ARG(config->user.auth_provider->name));
 	}
-	/* Convert as-user-extra, {key: [value, ...]}: each value becomes a pair of key and value.
-	 */
+	/* Each value of as-user-extra, {key: [value, ...]}, becomes a pair of key and value. */
 	struct bt_str json = config->user.as_user_extra;
 	struct bt_json_value *extra = NULL;
 	uint32_t count = 0;

@@ -332,8 +332,7 @@ int bt_live_read(struct bt_live *live, const struct bt_live_sink *sink, struct b
 				}
 			}
 		}
-		/* The end of a list that failed, or of a needed kind that is forbidden or absent.
-		 */
+		/* Stop if a list failed, or a needed kind is forbidden or absent. */
 		for (uint32_t i = 0; i < reading->started && result == 0; i++) {
 			struct bt_live_list *list = &reading->lists[i];
 			if (list->end == BT_LIVE_FAILED ||
@@ -453,4 +452,3 @@ int bt_live_pod_events(struct bt_live *live, struct bt_str namespace_, struct bt
 	bt_strbuf_finish(&selector);
 	return result;
 }
-

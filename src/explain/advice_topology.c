@@ -199,8 +199,7 @@ static void advise_affinity(const struct affinity_view *view)
 				bt_advice_hint(view->advice, "lacks label %s", key);
 			}
 			if (!bt_str_equal_c(key, "kubernetes.io/hostname")) {
-				/* A value of the key that satisfies all affinity terms of the key.
-				 */
+				/* A value of the key that satisfies all terms with the key. */
 				for (uint32_t k = 1; column != NULL && k < column->dictionary.count;
 					k++) {
 					if (column->value_counts.items[k] != 0 &&

@@ -65,8 +65,7 @@ static void hint_volume(struct bt_advice *advice, const struct bt_volume *volume
 		struct bt_str name = claim->spec.volume_name;
 		const struct bt_persistent_volume *bound =
 			bt_find_volume(advice->engine->state, name);
-		/* The single value that the volume's node affinity requires, else its zone label.
-		 */
+		/* The single value that its node affinity requires, else its zone label. */
 		const struct bt_node_selector *required =
 			bound != NULL && bound->spec.node_affinity != NULL
 			? bound->spec.node_affinity->required

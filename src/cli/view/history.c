@@ -327,8 +327,7 @@ int bt_history_take_files(
 	for (uint32_t i = 0; i < manifests->objects.count && result == 0; i++) {
 		const struct bt_manifests_object *entry = &expansion.cluster->objects.items[i];
 		if (entry->kind == BT_KIND_POD) {
-			/* A pod that has a node gets the API server's defaults, such as priority.
-			 */
+			/* A pod that has a node gets the API server's defaults. */
 			const struct bt_pod *own = bt_object_value(entry->object, BT_KIND_POD);
 			struct bt_pod pod = bt_manifests_pod(entry);
 			const struct bt_pod_spec *spec = &own->spec;
