@@ -14,7 +14,7 @@ struct followed {
 	struct bt_strbuf resource;      /* for messages: "leases.coordination.k8s.io" */
 	uint32_t version_index;         /* index of the kind's API version */
 	/*
-	 * The callbacks of the reflector set these members. try_next_version handles them later,
+	 * The callbacks of the reflector set these members. bt_live_watch_sync handles them later,
 	 * outside of the callbacks.
 	 */
 	bool is_absent;

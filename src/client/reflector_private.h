@@ -59,8 +59,8 @@ void bt_reflector_state_query(struct bt_reflector_state *state, struct bt_str fi
 	struct bt_prng *prng, struct bt_strbuf *out);
 
 /**
- * Call for each event of a stream. A streaming list sets the version only at its end: see
- * bt_reflector_state_streamed.
+ * Call for each event of a stream. A streaming list sets the version only at its end bookmark,
+ * after which the stream continues as a watch.
  */
 void bt_reflector_state_observed(
 	struct bt_reflector_state *state, bool is_added, struct bt_str resource_version);

@@ -13,8 +13,7 @@
 #define GROUPS_MAX 500
 
 /**
- * Pods of one owner. join_alike merges groups of pods without a controller that have the same
- * explanation.
+ * Pods of one owner. Groups of pods without a controller that have the same explanation are merged.
  */
 struct group {
 	struct bt_pod_owner owner;
@@ -24,7 +23,7 @@ struct group {
 	uint32_t first_index;       /* index of first in bt_simulation.pods */
 	uint32_t count;             /* pods that are pending in the input */
 	uint32_t fit_count;         /* number of these pods that fit now */
-	uint32_t others;            /* groups that join_alike has merged into this one */
+	uint32_t others;            /* groups that were merged into this one */
 	const char *fate;           /* NULL: not explained */
 	struct bt_str message;
 	struct bt_str reasons;        /* "Insufficient cpu (5 nodes)"; "": the message says why */

@@ -28,8 +28,8 @@ static bool is_too_large(const struct bt_remedy *change, const struct bt_node_ta
 }
 
 /**
- * Whether the changes concern only one node, which has to be larger, and the pod is not tied
- * (is_tied). Then adding a node of that size helps, too, and moves no pods.
+ * Whether the changes concern only one node, which has to be larger, and the pod is not tied to
+ * nodes or other pods. Then adding a node of that size helps, too, and moves no pods.
  */
 static bool adds_node(
 	const bt_remedy_list *changes, const struct bt_pod *pod, const struct bt_node_table *nodes)
