@@ -47,6 +47,9 @@ static bool adds_node(
 		}
 		first = &changes->items[i];
 	}
+	if (first == NULL) {
+		return false;
+	}
 	/*
 	 * If the pod requires a node by name, or its placement depends on other pods, adding a node
 	 * may not help.
@@ -71,7 +74,7 @@ static bool adds_node(
 			tied = tied || bt_str_equal(term->match_expressions.items[k].key, hostname);
 		}
 	}
-	return first != NULL && !tied;
+	return !tied;
 }
 
 /**
