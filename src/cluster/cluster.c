@@ -375,10 +375,10 @@ static int run_virtual(
 	for (;;) {
 		int64_t next_ns;
 		int result = run_due(cluster, &next_ns, err);
-		bool is_idle = !bt_controllers_have_work(cluster->controllers) &&
-			cluster->changes.count == 0 &&
+		bool is_done = until_idle && cluster->changes.count == 0 &&
+			!bt_controllers_have_work(cluster->controllers) &&
 			!(cluster->scheduler != NULL && bt_scheduler_has_work(cluster->scheduler));
-		if (result < 0 || (until_idle && is_idle)) {
+		if (result < 0 || is_done) {
 			return result;
 		}
 		bt_cluster_clock_advance(&cluster->clock, BT_MIN(next_ns, end_ns));

@@ -113,8 +113,6 @@ int bt_file_read(
 	}
 	struct stat status;
 	unsigned char magic[2];
-	bool is_gzipped = pread(descriptor, magic, sizeof(magic), 0) == (ssize_t)sizeof(magic) &&
-		magic[0] == 0x1f && magic[1] == 0x8b;
 	int result = 0;
 	size_t read_max = BT_MIN(bytes_max, BT_FILE_READ_BYTES_MAX);
 	size_t mapped_max = BT_MIN(bytes_max, BT_FILE_MAPPED_BYTES_MAX);
@@ -122,8 +120,10 @@ int bt_file_read(
 		result = system_error(err);
 	} else if (S_ISDIR(status.st_mode)) {
 		result = bt_error_set(err, BERTH_ERR_IO, "is a directory");
-	} else if (!S_ISREG(status.st_mode) || is_gzipped || status.st_size == 0) {
-		/* Files whose size is 0 may still have content (/proc). */
+	} else if (!S_ISREG(status.st_mode) || status.st_size == 0 ||
+		(pread(descriptor, magic, sizeof(magic), 0) == (ssize_t)sizeof(magic) &&
+			magic[0] == 0x1f && magic[1] == 0x8b)) {
+		/* Files whose size is 0 may still have content (/proc); 1f 8b: gzip. */
 		return read_stream(descriptor, read_max, out_file, err);
 	} else if ((uintmax_t)status.st_size > mapped_max) {
 		result = too_large(mapped_max, err);

@@ -433,10 +433,13 @@ int bt_kustomize_replace(struct bt_arena *arena, struct bt_kustomized *resources
 		for (uint32_t k = 0; k < count && result == 0; k++) {
 			const struct bt_json_value *list = bt_json_array_at(target, "reject");
 			bool rejected = false;
+			if (!is_selected(selector, &resources[k])) {
+				continue;
+			}
 			for (uint32_t j = 0; j < list->count && !rejected; j++) {
 				rejected = is_selected(list->elements[j], &resources[k]);
 			}
-			if (!is_selected(selector, &resources[k]) || rejected) {
+			if (rejected) {
 				continue;
 			}
 			if (fields->count == 0) {

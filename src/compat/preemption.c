@@ -605,28 +605,30 @@ static struct bt_status run_extenders(struct berth_preemption *preemption,
 		return BT_STATUS_OK;
 	}
 	struct berth_preemption_ops ops = ops_of(preemption);
+	uint32_t left_count = 0;
 	struct berth_node_victims *entries = ops.candidates_to_victims_map(
-		preemption, *candidates, *count, berth_arena_of(arena), count);
+		preemption, *candidates, *count, berth_arena_of(arena), &left_count);
 	struct bt_preemption_candidate *inside =
-		BT_ARENA_NEW_ARRAY(arena, struct bt_preemption_candidate, *count);
-	for (uint32_t i = 0; i < *count; i++) {
+		BT_ARENA_NEW_ARRAY(arena, struct bt_preemption_candidate, left_count);
+	for (uint32_t i = 0; i < left_count; i++) {
 		inside[i] = candidate_of(state, entries[i].node_name, &entries[i].victims, arena);
 		if (inside[i].slot == BT_SLOT_NONE) {
 			return bt_lib_unknown_node(arena, entries[i].node_name);
 		}
 	}
-	struct bt_status status = bt_call_extenders(evaluator, pod, arena, &inside, count);
+	struct bt_status status = bt_call_extenders(evaluator, pod, arena, &inside, &left_count);
 	if (!bt_status_is_success(&status)) {
 		return status;
 	}
 	struct berth_preemption_candidate *left =
-		BT_ARENA_NEW_ARRAY(arena, struct berth_preemption_candidate, *count);
-	for (uint32_t i = 0; i < *count; i++) {
+		BT_ARENA_NEW_ARRAY(arena, struct berth_preemption_candidate, left_count);
+	for (uint32_t i = 0; i < left_count; i++) {
 		left[i].name =
 			bt_arena_str(arena, bt_node_table_name(&state->nodes, inside[i].slot));
 		left[i].victims = victims_of(state, &inside[i], arena);
 	}
 	*candidates = left;
+	*count = left_count;
 	return BT_STATUS_OK;
 }
 

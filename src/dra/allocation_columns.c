@@ -317,7 +317,7 @@ static void refresh(
 	 */
 	const struct bt_allocated_devices *allocated = &pools->dra->allocated;
 	bool has_shared_change = false;
-	for (uint32_t i = 0; allocated->version != column->allocated_version &&
+	for (uint32_t i = 0; is_known && allocated->version != column->allocated_version &&
 		i < pools->shared_pools.count && !has_shared_change;
 		i++) {
 		const struct bt_pool *pool = &pools->pools.items[pools->shared_pools.items[i]];

@@ -265,6 +265,10 @@ static int resolve_constraints(struct spread_plugin *instance, const struct bt_p
 	for (uint32_t i = 0; i < all_count; i++) {
 		count += bt_spread_has_action(&all[i], action);
 	}
+	if (count == 0) {
+		*out_list = list;
+		return 0;
+	}
 	list.items = BT_ARENA_NEW_ARRAY(arena, struct bt_spread_constraint, count);
 	for (uint32_t n = 0; n < all_count; n++) {
 		const struct bt_topology_spread_constraint *from = &all[n];

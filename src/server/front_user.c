@@ -31,6 +31,43 @@ static bool host_is_safe(struct bt_str text)
 	return is_number;
 }
 
+/*
+ * Refuses requests that a web page makes a browser send, because without TLS every client is admin.
+ * Host reveals DNS rebinding; Origin and Sec-Fetch-Site reveal forms and scripts of other sites.
+ */
+static bool refuse_browsers(struct bt_front_call *call)
+{
+	struct bt_str host = bt_front_find_header(call, "Host");
+	struct bt_str origin = bt_front_find_header(call, "Origin");
+	struct bt_str site = bt_front_find_header(call, "Sec-Fetch-Site");
+	if (host.length != 0 && !host_is_safe(host)) {
+		struct bt_str shown = bt_str_sub(host, 0, 256);
+		return bt_front_fail(call, 403, "Forbidden",
+			"forbidden: the host \"%.*s\" is not this server; use its address",
+			BT_STR_ARG(shown));
+	}
+	bool is_foreign = origin.data != NULL &&
+		!bt_str_equal(
+			origin, bt_arena_printf(&call->arena, "http://%.*s", BT_STR_ARG(host)));
+	if (is_foreign || bt_str_equal_c(site, "cross-site") || bt_str_equal_c(site, "same-site")) {
+		return bt_front_fail(call, 403, "Forbidden",
+			"forbidden: requests of other web sites are refused");
+	}
+	return true;
+}
+
+/** Compares in a time that does not depend on how many bytes match. */
+static bool same_secret(struct bt_str given, const char *secret)
+{
+	size_t length = strlen(secret);
+	unsigned char difference = given.length != length;
+	for (uint32_t i = 0; i < given.length; i++) {
+		unsigned char byte = (unsigned char)(length != 0 ? secret[i % length] : 0);
+		difference |= (unsigned char)(byte ^ (unsigned char)given.data[i]);
+	}
+	return difference == 0;
+}
+
 static bool refuse_credential(struct bt_front_call *call)
 {
 	return bt_front_fail(call, 401, "Unauthorized", "Unauthorized");
@@ -40,15 +77,7 @@ const struct bt_user *bt_front_user_of_token(const struct bt_front *front, struc
 {
 	const struct bt_user *user = NULL;
 	for (uint32_t i = 0; i < front->token_count; i++) {
-		/* takes a time that does not depend on how many bytes match */
-		const char *secret = front->tokens[i].token;
-		size_t length = strlen(secret);
-		unsigned char difference = token.length != length;
-		for (uint32_t k = 0; k < token.length; k++) {
-			unsigned char byte = (unsigned char)(length != 0 ? secret[k % length] : 0);
-			difference |= (unsigned char)(byte ^ (unsigned char)token.data[k]);
-		}
-		if (difference == 0 && user == NULL) {
+		if (same_secret(token, front->tokens[i].token) && user == NULL) {
 			user = &front->tokens[i].user;
 		}
 	}
@@ -210,26 +239,8 @@ static bool impersonate(struct bt_front_call *call)
 bool bt_front_identify(struct bt_front_call *call)
 {
 	if (call->front->is_plain) {
-		/*
-		 * Refuse requests that a web page makes a browser send, because without TLS every
-		 * client is admin. Host reveals DNS rebinding; Origin and Sec-Fetch-Site reveal
-		 * forms and scripts of other sites.
-		 */
-		struct bt_str host = bt_front_find_header(call, "Host");
-		struct bt_str origin = bt_front_find_header(call, "Origin");
-		struct bt_str site = bt_front_find_header(call, "Sec-Fetch-Site");
-		struct bt_str own = bt_arena_printf(&call->arena, "http://%.*s", BT_STR_ARG(host));
-		if (host.length != 0 && !host_is_safe(host)) {
-			struct bt_str shown = bt_str_sub(host, 0, 256);
-			return bt_front_fail(call, 403, "Forbidden",
-				"forbidden: the host \"%.*s\" is not this server; use its "
-				"address",
-				BT_STR_ARG(shown));
-		}
-		if ((origin.data != NULL && !bt_str_equal(origin, own)) ||
-			bt_str_equal_c(site, "cross-site") || bt_str_equal_c(site, "same-site")) {
-			return bt_front_fail(call, 403, "Forbidden",
-				"forbidden: requests of other web sites are refused");
+		if (!refuse_browsers(call)) {
+			return false;
 		}
 		call->user = bt_user_admin;
 	} else if (!identify_by_certificate(call) && !identify_by_token(call)) {
