@@ -133,6 +133,12 @@ static void copy_record(
 	*kept = copy;
 }
 
+static void observe(struct bt_elector *elector, const struct bt_lease_record *record, int64_t at_ns)
+{
+	copy_record(&elector->observed_arena, &elector->observed, record);
+	elector->observed_ns = at_ns;
+}
+
 static bool has_expired(const struct bt_elector *elector, int64_t at_ns)
 {
 	int64_t lease_ns = bt_ns_of_seconds(elector->observed.duration_seconds);
@@ -175,13 +181,18 @@ static void finish_try(struct bt_elector *elector, bool ok, int64_t now_ns)
 	}
 }
 
+static void keep_terms(struct bt_elector *elector)
+{
+	elector->proposal.acquire_us = elector->fetched.acquire_us;
+	elector->proposal.transitions = elector->fetched.transitions;
+}
+
 /** Return whether this process may replace the lease in `fetched`. If so, complete the proposal. */
 static bool may_take(struct bt_elector *elector)
 {
 	struct bt_str lock = elector->options.lock;
 	if (is_own_lease(elector, &elector->observed)) {
-		elector->proposal.acquire_us = elector->fetched.acquire_us;
-		elector->proposal.transitions = elector->fetched.transitions;
+		keep_terms(elector);
 		elector->slow_path = true;
 		return true;
 	}
@@ -214,8 +225,7 @@ static bool may_renew_coordinated(struct bt_elector *elector)
 		BT_LOG_INFO(4, "Lease is marked as 'end of term'", BT_LOG_STR("lock", lock));
 		return false;
 	}
-	elector->proposal.acquire_us = elector->fetched.acquire_us;
-	elector->proposal.transitions = elector->fetched.transitions;
+	keep_terms(elector);
 	elector->proposal.strategy = elector->fetched.strategy;
 	return true;
 }
@@ -236,8 +246,7 @@ static void answer_get(struct bt_elector *elector, enum bt_elector_result result
 		copy_record(&elector->fetched_arena, &elector->fetched, record);
 		elector->has_fetched = true;
 		if (changed) {
-			copy_record(&elector->observed_arena, &elector->observed, record);
-			elector->observed_ns = now_ns;
+			observe(elector, record, now_ns);
 		}
 		if (elector->options.coordinated ? may_renew_coordinated(elector)
 						 : may_take(elector)) {
@@ -272,9 +281,7 @@ void bt_elector_answer(struct bt_elector *elector, enum bt_elector_result result
 	case BT_ELECTOR_REQUEST_CREATE:
 	case BT_ELECTOR_REQUEST_UPDATE:
 		if (result == BT_ELECTOR_OK) {
-			copy_record(
-				&elector->observed_arena, &elector->observed, &elector->proposal);
-			elector->observed_ns = now->steady_ns;
+			observe(elector, &elector->proposal, now->steady_ns);
 			elector->renewed_ns = elector->sent_ns;
 			finish_try(elector, true, now->steady_ns);
 		} else if (request == BT_ELECTOR_REQUEST_OPTIMISTIC) {

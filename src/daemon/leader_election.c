@@ -219,6 +219,12 @@ struct bt_leader_election {
 	bool has_reported_stop;
 };
 
+static struct bt_elector_time now_of(const struct bt_leader_election *election)
+{
+	return (struct bt_elector_time){
+		bt_clock_boot_ns(), wall_now_ns(&election->options) / BT_NS_PER_US};
+}
+
 static void call_soon(const struct bt_leader_election *election)
 {
 	bt_loop_call_at(election->options.loop, bt_loop_now_ns(election->options.loop));
@@ -228,8 +234,7 @@ static void handle_answer(
 	void *context, struct bt_rest_call *call BT_UNUSED, const struct bt_rest_answer *answer)
 {
 	struct bt_leader_election *election = context;
-	struct bt_elector_time now = {
-		bt_clock_boot_ns(), wall_now_ns(&election->options) / BT_NS_PER_US};
+	struct bt_elector_time now = now_of(election);
 	struct bt_lease_record record = {.transitions = 0};
 	struct berth_error err = BERTH_ERROR_INIT;
 	enum bt_elector_result result = BT_ELECTOR_FAILED;
@@ -342,8 +347,7 @@ static int64_t run_elector(void *context, int64_t now_ns)
 	struct bt_leader_election *election = context;
 	const struct bt_leader_election_handler *handler = &election->options.handler;
 	for (;;) {
-		struct bt_elector_time now = {
-			bt_clock_boot_ns(), wall_now_ns(&election->options) / BT_NS_PER_US};
+		struct bt_elector_time now = now_of(election);
 		struct bt_elector_order order;
 		bt_elector_next(&election->elector, &now, &order);
 		if (order.abandon && election->call != NULL) {

@@ -71,6 +71,12 @@ static void remove_review(struct bt_review *review)
 	free_review(review);
 }
 
+static void wait_for(struct bt_review *review, struct bt_review_waiter *waiter)
+{
+	waiter->review = review;
+	BT_CHAIN_ADD(review->waiters, waiter, previous, next);
+}
+
 void bt_review_cancel(struct bt_review_waiter *waiter)
 {
 	if (waiter->review == NULL) {
@@ -233,8 +239,7 @@ void bt_review_request(struct bt_reviewer *reviewer, const struct bt_json_value 
 		return;
 	}
 	if (review != NULL) {
-		waiter->review = review;
-		BT_CHAIN_ADD(review->waiters, waiter, previous, next);
+		wait_for(review, waiter);
 		return;
 	}
 	if (reviewer->under_way >= BT_REVIEWS_UNDER_WAY_MAX) {
@@ -274,8 +279,7 @@ void bt_review_request(struct bt_reviewer *reviewer, const struct bt_json_value 
 	review->delay_ns = FIRST_DELAY_NS;
 	review->deadline_ns = bt_loop_now_ns(reviewer->options.loop) + TIMEOUT_NS;
 	reviewer->under_way++;
-	waiter->review = review;
-	BT_CHAIN_ADD(review->waiters, waiter, previous, next);
+	wait_for(review, waiter);
 	bt_loop_call_at(reviewer->options.loop, review->deadline_ns);
 	start(review);
 }

@@ -168,6 +168,29 @@ static struct bt_str place_text(const struct affinity_view *view, struct bt_str 
 		BT_STR_ARG(bt_advice_domain_text(view->advice, column, domain)));
 }
 
+/**
+ * For a node without the label: returns a value of the key that satisfies all affinity terms with
+ * that key, or "" if no value does.
+ */
+static struct bt_str helpful_value(const struct affinity_view *view, uint32_t table)
+{
+	const struct bt_affinity_tables *near = &view->data->near;
+	bool first = bt_affinity_is_first_of_its_kind(view->data);
+
+	if (table == BT_NO_TABLE) {
+		return (struct bt_str){0};
+	}
+	const struct bt_label_column *column = near->items[table].column;
+
+	for (uint32_t i = 1; i < column->dictionary.count; i++) {
+		if (column->value_counts.items[i] != 0 &&
+			(first || bt_affinity_tables_at(near, table, i) > 0)) {
+			return bt_advice_domain_name(view->advice, column, i);
+		}
+	}
+	return (struct bt_str){0};
+}
+
 static void add_drop_and_distance(
 	const struct affinity_view *view, enum bt_remedy_kind kind, uint32_t index)
 {
@@ -199,18 +222,7 @@ static void advise_affinity(const struct affinity_view *view)
 				bt_advice_hint(view->advice, "lacks label %s", key);
 			}
 			if (!bt_str_equal_c(key, "kubernetes.io/hostname")) {
-				/* A value of the key that satisfies all terms with the key. */
-				for (uint32_t k = 1; column != NULL && k < column->dictionary.count;
-					k++) {
-					if (column->value_counts.items[k] != 0 &&
-						(first ||
-							bt_affinity_tables_at(
-								&data->near, term->table, k) > 0)) {
-						label = bt_advice_domain_name(
-							view->advice, column, k);
-						break;
-					}
-				}
+				label = helpful_value(view, term->table);
 			} else if (first) {
 				label = bt_node_info_name(view->advice->node);
 			}

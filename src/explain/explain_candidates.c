@@ -129,6 +129,26 @@ static void sort_queue(struct bt_explain_search *search)
 	}
 }
 
+/**
+ * Returns a copy of the set in which DropVolume replaces each ProvisionVolume; empty if the set has
+ * no ProvisionVolume.
+ */
+static bt_remedy_list without_volumes(struct bt_arena *arena, const bt_remedy_list *remedies)
+{
+	if (!bt_remedies_have(remedies, BT_REMEDY_PROVISION_VOLUME)) {
+		return (bt_remedy_list){0};
+	}
+	bt_remedy_list dropped = bt_remedies_copy(arena, remedies);
+
+	for (uint32_t i = 0; i < dropped.count; i++) {
+		if (dropped.items[i].kind == BT_REMEDY_PROVISION_VOLUME) {
+			dropped.items[i].kind = BT_REMEDY_DROP_VOLUME;
+			dropped.items[i].value = BT_STR("");
+		}
+	}
+	return dropped;
+}
+
 void bt_candidates_collect(struct bt_explain_search *search)
 {
 	const struct bt_explanation *out = search->run->out;
@@ -138,49 +158,37 @@ void bt_candidates_collect(struct bt_explain_search *search)
 	search->of_node = BT_ARENA_NEW_ARRAY(
 		&search->arena, struct bt_candidate *, (size_t)count * BT_WISHES_MAX);
 	for (uint32_t i = 0; i < count; i++) {
-		if (!out->nodes.items[i].is_final) {
-			/* The node's changes, with DropVolume instead of each ProvisionVolume. */
-			bt_remedy_list dropped = {0};
-			if (bt_remedies_have(
-				    &out->nodes.items[i].remedies, BT_REMEDY_PROVISION_VOLUME)) {
-				dropped = bt_remedies_copy(
-					&search->arena, &out->nodes.items[i].remedies);
-			}
-			for (uint32_t k = 0; k < dropped.count; k++) {
-				if (dropped.items[k].kind == BT_REMEDY_PROVISION_VOLUME) {
-					dropped.items[k].kind = BT_REMEDY_DROP_VOLUME;
-					dropped.items[k].value = BT_STR("");
-				}
-			}
-			/* Each of these sets of changes should make the node accept the pod. */
-			const struct bt_explained_node *node = &out->nodes.items[i];
-			const struct bt_outlook *outlook = &search->run->outlooks[i];
-			struct bt_candidate **wishes = &search->of_node[(size_t)i * BT_WISHES_MAX];
-			const struct {
-				bt_remedy_list remedies;
-				double distance;
-				bool is_too_small;
-			} wanted[BT_WISHES_MAX] = {
-				{node->remedies, node->distance, node->is_too_small},
-				{outlook->of_pod, outlook->of_pod_distance,
-					outlook->of_pod_is_too_small},
-				{outlook->fewest, outlook->of_pod_distance,
-					outlook->fewest_is_too_small},
-				{dropped, node->distance + 1, node->is_too_small},
-			};
+		const struct bt_explained_node *node = &out->nodes.items[i];
+		const struct bt_outlook *outlook = &search->run->outlooks[i];
+		struct bt_candidate **wishes = &search->of_node[(size_t)i * BT_WISHES_MAX];
 
-			for (uint32_t k = 0; k < BT_WISHES_MAX; k++) {
-				if (k != 0 && wanted[k].remedies.count == 0) {
-					continue;
-				}
-				wishes[k] = collect(search, &map, &wanted[k].remedies,
-					wanted[k].distance, wanted[k].is_too_small, i);
-				/* Two of the node's sets are equal: count the node once. */
-				for (uint32_t n = 0; n < k && wishes[k] != NULL; n++) {
-					if (wishes[n] == wishes[k]) {
-						wishes[k]->node_count--;
-						break;
-					}
+		if (node->is_final) {
+			continue;
+		}
+		/* Each of these sets of changes should make the node accept the pod. */
+		const struct {
+			bt_remedy_list remedies;
+			double distance;
+			bool is_too_small;
+		} wanted[BT_WISHES_MAX] = {
+			{node->remedies, node->distance, node->is_too_small},
+			{outlook->of_pod, outlook->of_pod_distance, outlook->of_pod_is_too_small},
+			{outlook->fewest, outlook->of_pod_distance, outlook->fewest_is_too_small},
+			{without_volumes(&search->arena, &node->remedies), node->distance + 1,
+				node->is_too_small},
+		};
+
+		for (uint32_t k = 0; k < BT_WISHES_MAX; k++) {
+			if (k != 0 && wanted[k].remedies.count == 0) {
+				continue;
+			}
+			wishes[k] = collect(search, &map, &wanted[k].remedies, wanted[k].distance,
+				wanted[k].is_too_small, i);
+			/* Two of the node's sets are equal: count the node once. */
+			for (uint32_t n = 0; n < k && wishes[k] != NULL; n++) {
+				if (wishes[n] == wishes[k]) {
+					wishes[k]->node_count--;
+					break;
 				}
 			}
 		}

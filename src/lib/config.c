@@ -6,8 +6,8 @@
 #include "base/strbuf.h"
 #include "berth/config.h"
 #include "berth/plugin.h"
-#include "config/schema.h"
 #include "config/gates.h"
+#include "config/schema.h"
 #include "lib/convert.h"
 #include "lib/document.h"
 
@@ -291,8 +291,8 @@ int berth_plugin_args_decode_into(const struct berth_raw_args *args,
 	if (result == BERTH_OK) {
 		const struct bt_config_schema *translated = NULL;
 		struct bt_json_value *value = NULL;
-		result = translate(schema, &scratch, 0, &translated, err);
 
+		result = translate(schema, &scratch, 0, &translated, err);
 		if (result == BERTH_OK) {
 			result = bt_json_parse(&scratch, text, false, &value, err);
 		}

@@ -234,13 +234,22 @@ struct own_cycle {
 	struct bt_arena arena; /* memory of `cycle`; clones use the arena of the original instead */
 };
 
+/**
+ * Allocates data for the largest possible number of plugins, because the state does not know its
+ * framework yet. The first framework that runs on the state sets plugin_count.
+ */
+static void make_room(struct bt_cycle_state *cycle)
+{
+	cycle->pre_filter_data = BT_ARENA_NEW_ARRAY(cycle->arena, void *, BT_PLUGINS_MAX);
+	cycle->pre_score_data = BT_ARENA_NEW_ARRAY(cycle->arena, void *, BT_PLUGINS_MAX);
+}
+
 struct berth_cycle_state *berth_cycle_state_create(void)
 {
 	struct own_cycle *own = BT_NEW(struct own_cycle);
 
 	bt_cycle_state_init(&own->cycle, &own->arena, 0);
-	own->cycle.pre_filter_data = BT_ARENA_NEW_ARRAY(own->cycle.arena, void *, BT_PLUGINS_MAX);
-	own->cycle.pre_score_data = BT_ARENA_NEW_ARRAY(own->cycle.arena, void *, BT_PLUGINS_MAX);
+	make_room(&own->cycle);
 	return berth_cycle_state_of(&own->cycle);
 }
 
@@ -266,10 +275,7 @@ struct berth_cycle_state *berth_cycle_state_clone(const struct berth_cycle_state
 
 	bt_cycle_state_clone(original, &own->cycle);
 	if (original->plugin_count == 0) {
-		own->cycle.pre_filter_data =
-			BT_ARENA_NEW_ARRAY(own->cycle.arena, void *, BT_PLUGINS_MAX);
-		own->cycle.pre_score_data =
-			BT_ARENA_NEW_ARRAY(own->cycle.arena, void *, BT_PLUGINS_MAX);
+		make_room(&own->cycle);
 	}
 	return berth_cycle_state_of(&own->cycle);
 }

@@ -236,6 +236,17 @@ static void record_event(void *context, const struct bt_pod *pod, const char *ty
 	request->request.event_note = copy(request, note);
 }
 
+/**
+ * Attaches the ticket, through which the preemption gets the result, and returns
+ * BT_PREEMPTION_PENDING. If the ticket has no executor (NULL), the caller does not wait for the
+ * result: the function returns 0, so the write counts as successful.
+ */
+static int send_for(struct bt_request *request, struct bt_preemption_ticket ticket)
+{
+	request->ticket = ticket;
+	return ticket.executor != NULL ? BT_PREEMPTION_PENDING : 0;
+}
+
 static int patch_other(void *context, struct bt_preemption_ticket ticket, const struct bt_pod *pod,
 	const struct bt_pod_condition *condition, const struct bt_post_filter_result *nomination,
 	BT_UNUSED struct berth_error *err)
@@ -243,8 +254,7 @@ static int patch_other(void *context, struct bt_preemption_ticket ticket, const 
 	struct bt_request *request = add(context, BERTH_REQUEST_PATCH_STATUS);
 
 	set_status(request, pod, condition, nomination);
-	request->ticket = ticket;
-	return ticket.executor != NULL ? BT_PREEMPTION_PENDING : 0;
+	return send_for(request, ticket);
 }
 
 static int delete_pod(void *context, struct bt_preemption_ticket ticket,
@@ -253,8 +263,7 @@ static int delete_pod(void *context, struct bt_preemption_ticket ticket,
 	struct bt_request *request = add(context, BERTH_REQUEST_DELETE_POD);
 
 	set_identity(request, victim->namespace_, victim->name, victim->uid);
-	request->ticket = ticket;
-	return ticket.executor != NULL ? BT_PREEMPTION_PENDING : 0;
+	return send_for(request, ticket);
 }
 
 static void warn(void *context, struct bt_str line)

@@ -558,16 +558,7 @@ const struct bt_queue_entry *bt_queue_peek(struct bt_queue *queue)
 	if (!bt_queue_can_pop(queue)) {
 		return NULL;
 	}
-	if (queue->ready.slots.count != 0) {
-		/* If the next pod to pop is in a ready group, move the pod to the active heap. */
-		const struct bt_heap_slot *ready = queue->ready.slots.items;
-		const struct bt_heap_slot *active = queue->active_queue.slots.items;
-
-		if (queue->active_queue.slots.count == 0 || ready->major < active->major ||
-			(ready->major == active->major && ready->minor < active->minor)) {
-			(void)bt_queue_unpark(queue, queue->groups.items[ready->item].last);
-		}
-	}
+	bt_queue_unpark_next_ready(queue);
 	/* If the active queue is empty, pop from backoffQ early (gate SchedulerPopFromBackoffQ). */
 	return bt_queue_unpark(queue,
 		bt_heap_top(queue->active_queue.slots.count > 0 ? &queue->active_queue

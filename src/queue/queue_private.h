@@ -87,7 +87,7 @@ struct bt_queue_group {
 	uint32_t previous_in_class;
 	uint32_t next_in_class;
 	bool is_ordered; /* timestamps never grow from first to last */
-	/* All pods are active; the group is in no class list and not in group_map. */
+	/* All pods are active; the group is in no class list and not in the map of groups. */
 	bool is_ready;
 	int64_t latest_expiration_ns; /* no member's backoff ends later */
 	int64_t ready_since_ns;
@@ -277,6 +277,8 @@ bool bt_queue_can_activate_group(const struct bt_queue *queue, const struct bt_q
 	enum bt_queue_strategy strategy, int64_t now_ns);
 void bt_queue_activate_group(
 	struct bt_queue *queue, uint32_t group_id, uint32_t event, int64_t now_ns);
+/** If the next pod to pop is in a ready group, moves the pod to the active heap. */
+void bt_queue_unpark_next_ready(struct bt_queue *queue);
 
 /* events.c */
 

@@ -282,6 +282,20 @@ void bt_queue_activate_group(
 		bt_queue_entry_at(queue, group->last)->timestamp_ns);
 }
 
+void bt_queue_unpark_next_ready(struct bt_queue *queue)
+{
+	const struct bt_heap_slot *ready = queue->ready.slots.items;
+	const struct bt_heap_slot *active = queue->active_queue.slots.items;
+
+	if (queue->ready.slots.count == 0) {
+		return;
+	}
+	if (queue->active_queue.slots.count == 0 || ready->major < active->major ||
+		(ready->major == active->major && ready->minor < active->minor)) {
+		(void)bt_queue_unpark(queue, queue->groups.items[ready->item].last);
+	}
+}
+
 /*
  * Unschedulable pods may be many and wait long, and so may the active pods of a large backlog.
  * Between two operations of the queue these pods are parked: the decoded object is packed, and only
