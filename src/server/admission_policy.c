@@ -36,6 +36,9 @@ static bool rules_match(
 	const struct bt_write *write = &request->call->write;
 	struct bt_arena *arena = request->call->arena;
 	struct bt_str name = bt_str_from(write->resource->name);
+	if (rules->count == 0) {
+		return false;
+	}
 	struct bt_str part = bt_str_from(bt_subresource_name(write->subresource));
 	bool has_part = part.length != 0;
 	struct bt_str any_part = bt_arena_printf(arena, "%.*s/*", BT_STR_ARG(name));

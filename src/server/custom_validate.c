@@ -368,9 +368,11 @@ static struct bt_str field_path(
 	return bt_arena_take_strbuf(checker->errors->arena, &text);
 }
 
-static void evaluate_rule(struct checker *checker, const struct bt_path *place,
-	const struct bt_custom_node *node, const struct bt_custom_rule *rule,
-	struct bt_cel_value values[2], bool has_old, struct bt_arena *arena)
+/** Reports that the rule is violated, or that its evaluation failed. */
+static void report_rule(struct checker *checker, const struct bt_path *place,
+	const struct bt_custom_rule *rule, const struct bt_cel_value *result,
+	const struct bt_cel_value values[2], const struct bt_json_value *type_text,
+	struct bt_arena *arena)
 {
 	static const struct {
 		const char *reason;
@@ -384,53 +386,63 @@ static void evaluate_rule(struct checker *checker, const struct bt_path *place,
 	struct bt_str message = bt_str_trim(bt_json_text_at(rule->source, "message"), BT_STR_SPACE);
 	struct bt_str rule_text = bt_str_trim(bt_json_text_at(rule->source, "rule"), BT_STR_SPACE);
 	struct bt_str path = bt_json_text_at(rule->source, "fieldPath");
-	struct bt_str shown = bt_json_text_at(node->schema, "type");
-	const struct bt_json_value *type_text = bt_json_new_str(checker->errors->arena, shown);
-	struct bt_cel_limits limits = {.cost_max = BT_CEL_COST_MAX};
+	enum bt_field_error_type type = BT_FIELD_INVALID;
+	if (bt_cel_is_error(result)) {
+		add_error(checker, BT_FIELD_INVALID, place, type_text, "%.*s evaluating rule: %.*s",
+			BT_STR_ARG(result->text),
+			BT_STR_ARG(message.length != 0 ? message : rule_text));
+		return;
+	}
+	struct bt_cel_value made = {.kind = BT_CEL_NULL};
+	if (rule->message != NULL) {
+		struct bt_cel_limits limits = {.cost_max = BT_CEL_COST_MAX};
+		made = bt_cel_evaluate(rule->message, values, &limits, arena);
+	}
+	if (made.kind == BT_CEL_STRING && bt_str_trim(made.text, BT_STR_SPACE).length != 0 &&
+		made.text.length <= MESSAGE_BYTES_MAX && bt_str_find_char(made.text, '\n') < 0) {
+		message = bt_arena_str(checker->errors->arena, made.text);
+	} else if (message.length == 0) {
+		message = bt_arena_printf(
+			checker->errors->arena, "failed rule: %.*s", BT_STR_ARG(rule_text));
+	}
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(reasons); i++) {
+		type = bt_str_equal_c(reason, reasons[i].reason) ? reasons[i].type : type;
+	}
+	struct bt_str at = field_path(checker, place, path);
+	bt_field_errors_add(checker->errors, type, at.length != 0 ? at : BT_STR("<nil>"), type_text,
+		"%.*s", BT_STR_ARG(message));
+}
+
+static void evaluate_rule(struct checker *checker, const struct bt_path *place,
+	const struct bt_custom_node *node, const struct bt_custom_rule *rule,
+	struct bt_cel_value values[2], bool has_old, struct bt_arena *arena)
+{
 	const struct bt_cel_value old = values[1];
 	struct bt_cel_value optional = {.kind = BT_CEL_OPTIONAL, .optional = has_old ? &old : NULL};
-	enum bt_field_error_type type = BT_FIELD_INVALID;
 	if (rule->program == NULL || (rule->uses_old && !has_old && !rule->optional_old)) {
 		return;
 	}
 	if (rule->uses_old && rule->optional_old) {
 		values[1] = optional;
 	}
-	limits.cost_max = BT_MIN(limits.cost_max, checker->cost_left);
 	uint64_t cost = 0;
-	limits.out_cost = &cost;
+	struct bt_cel_limits limits = {
+		.cost_max = BT_MIN(BT_CEL_COST_MAX, checker->cost_left), .out_cost = &cost};
 	struct bt_cel_value result = bt_cel_evaluate(rule->program, values, &limits, arena);
+	bool is_violated =
+		bt_cel_is_error(&result) || (result.kind == BT_CEL_BOOL && !result.boolean);
 	checker->cost_left -= BT_MIN(cost, checker->cost_left);
-	if (checker->cost_left == 0) {
-		add_error(checker, BT_FIELD_INVALID, place, type_text,
-			"validation failed due to running out of cost budget, no further "
-			"validation rules will be run");
-		checker->is_blocked = true;
-	} else if (bt_cel_is_error(&result)) {
-		add_error(checker, BT_FIELD_INVALID, place, type_text, "%.*s evaluating rule: %.*s",
-			BT_STR_ARG(result.text),
-			BT_STR_ARG(message.length != 0 ? message : rule_text));
-	} else if (result.kind == BT_CEL_BOOL && !result.boolean) {
-		struct bt_cel_value made = {.kind = BT_CEL_NULL};
-		if (rule->message != NULL) {
-			limits = (struct bt_cel_limits){.cost_max = BT_CEL_COST_MAX};
-			made = bt_cel_evaluate(rule->message, values, &limits, arena);
+	if (checker->cost_left == 0 || is_violated) {
+		const struct bt_json_value *type_text = bt_json_new_str(
+			checker->errors->arena, bt_json_text_at(node->schema, "type"));
+		if (checker->cost_left != 0) {
+			report_rule(checker, place, rule, &result, values, type_text, arena);
+		} else {
+			add_error(checker, BT_FIELD_INVALID, place, type_text,
+				"validation failed due to running out of cost budget, no further "
+				"validation rules will be run");
+			checker->is_blocked = true;
 		}
-		if (made.kind == BT_CEL_STRING &&
-			bt_str_trim(made.text, BT_STR_SPACE).length != 0 &&
-			made.text.length <= MESSAGE_BYTES_MAX &&
-			bt_str_find_char(made.text, '\n') < 0) {
-			message = bt_arena_str(checker->errors->arena, made.text);
-		} else if (message.length == 0) {
-			message = bt_arena_printf(
-				checker->errors->arena, "failed rule: %.*s", BT_STR_ARG(rule_text));
-		}
-		for (size_t i = 0; i < BT_ARRAY_LENGTH(reasons); i++) {
-			type = bt_str_equal_c(reason, reasons[i].reason) ? reasons[i].type : type;
-		}
-		struct bt_str at = field_path(checker, place, path);
-		bt_field_errors_add(checker->errors, type, at.length != 0 ? at : BT_STR("<nil>"),
-			type_text, "%.*s", BT_STR_ARG(message));
 	}
 	values[1] = old;
 }

@@ -574,13 +574,14 @@ void bt_rule_definition_schemas(struct bt_check *check, BT_UNUSED const struct b
 			"spec.versions[*].schema instead");
 	}
 	/* Upstream calls a schema that all versions share spec.validation. */
-	bool is_common = versions->count != 0;
-	const struct bt_json_value *first = NULL;
-	for (uint32_t i = 0; i < versions->count; i++) {
+	const struct bt_json_value *first = versions->count != 0
+		? bt_json_find_path(versions->elements[0], "schema.openAPIV3Schema")
+		: NULL;
+	bool is_common = first != NULL;
+	for (uint32_t i = 1; i < versions->count && is_common; i++) {
 		const struct bt_json_value *schema =
 			bt_json_find_path(versions->elements[i], "schema.openAPIV3Schema");
-		first = i == 0 ? schema : first;
-		is_common = is_common && schema != NULL && bt_json_equal(first, schema);
+		is_common = schema != NULL && bt_json_equal(first, schema);
 	}
 	uint64_t lookups = BT_CUSTOM_LOOKUPS_MAX; /* of the defaults of all versions */
 	for (uint32_t i = 0; i < versions->count; i++) {

@@ -110,37 +110,44 @@ static bool is_allowed(struct bt_api *api, const struct bt_user *user, const cha
 	return bt_api_authorize(api, &access, arena, NULL);
 }
 
+/** Checks every combination of the rule's groups, resources and names. */
+static void check_resources(struct check *check, const struct bt_policy_rule *rule)
+{
+	static const struct bt_str no_name[] = {BT_STR_INIT("")};
+	struct bt_text_list names =
+		rule->names.count != 0 ? rule->names : (struct bt_text_list){no_name, 1};
+	for (uint32_t g = 0; g < rule->groups.count; g++) {
+		for (uint32_t r = 0; r < rule->resources.count; r++) {
+			for (uint32_t n = 0; n < names.count; n++) {
+				struct bt_access access = {.group = rule->groups.items[g],
+					.resource = rule->resources.items[r],
+					.name = names.items[n]};
+				if (check->work > WORK_MAX) {
+					return;
+				}
+				check_verbs(check, &rule->verbs, &access);
+			}
+		}
+	}
+}
+
 /** Returns whether the writer has all of these rules; if not, sets *out_failure. */
 static bool check_rules(struct bt_api *api, const struct bt_user *user,
 	const struct bt_api_resource *resource, struct bt_str namespace_, struct bt_str name,
 	const struct bt_policy_rule *rules, uint32_t count, struct bt_arena *arena,
 	struct bt_failure *out_failure)
 {
-	static const struct bt_str no_name[] = {BT_STR_INIT("")};
 	struct check check = {.arena = arena};
 	struct bt_str problems;
 	check.own =
 		bt_rbac_rules_of(api->rbac, user, namespace_, arena, &check.own_count, &problems);
 	for (uint32_t i = 0; i < count && check.work <= WORK_MAX; i++) {
 		const struct bt_policy_rule *rule = &rules[i];
-		struct bt_text_list names =
-			rule->names.count != 0 ? rule->names : (struct bt_text_list){no_name, 1};
 		for (uint32_t p = 0; p < rule->paths.count && check.work <= WORK_MAX; p++) {
 			struct bt_access access = {.is_path = true, .path = rule->paths.items[p]};
 			check_verbs(&check, &rule->verbs, &access);
 		}
-		/* every combination of group, resource and name */
-		uint64_t pairs = (uint64_t)rule->groups.count * rule->resources.count;
-		for (uint64_t at = 0; at < pairs; at++) {
-			for (uint32_t n = 0; n < names.count && check.work <= WORK_MAX; n++) {
-				struct bt_access access = {
-					.group = rule->groups.items[at / rule->resources.count],
-					.resource =
-						rule->resources.items[at % rule->resources.count],
-					.name = names.items[n]};
-				check_verbs(&check, &rule->verbs, &access);
-			}
-		}
+		check_resources(&check, rule);
 	}
 	if (check.missing.length == 0 && check.work <= WORK_MAX) {
 		bt_strbuf_finish(&check.missing);

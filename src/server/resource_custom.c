@@ -168,6 +168,7 @@ static struct bt_str conflict_with(
 {
 	static const char *const kinds[] = {"kind", "listKind"};
 	static const char *const words[] = {"plural", "singular"};
+	const struct bt_json_value *short_names = bt_json_array_at(names, "shortNames");
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(kinds); i++) {
 		struct bt_str kind = bt_json_text_at(names, kinds[i]);
 		if (kind.length != 0 &&
@@ -176,12 +177,15 @@ static struct bt_str conflict_with(
 			return kind;
 		}
 	}
-	const struct bt_json_value *short_names = bt_json_array_at(names, "shortNames");
-	for (uint32_t i = 0; i < 2 + short_names->count; i++) {
-		struct bt_str word = i < 2 ? bt_json_text_at(names, words[i])
-					   : short_names->elements[i - 2]->text;
+	for (size_t i = 0; i < BT_ARRAY_LENGTH(words); i++) {
+		struct bt_str word = bt_json_text_at(names, words[i]);
 		if (is_name_of(resource, word)) {
 			return word;
+		}
+	}
+	for (uint32_t i = 0; i < short_names->count; i++) {
+		if (is_name_of(resource, short_names->elements[i]->text)) {
+			return short_names->elements[i]->text;
 		}
 	}
 	return (struct bt_str){NULL, 0};

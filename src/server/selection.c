@@ -205,16 +205,17 @@ static bool parse(struct bt_selection *selection, const struct bt_api_resource *
 
 		if (!find_field(resource, terms[i].field, &selection->arena, &row)) {
 			struct bt_str shown = bt_str_sub(terms[i].field, 0, SHOWN_MAX);
-			struct bt_str quoted = bt_failure_quoted(failure_arena, shown);
 			const struct bt_json_value *own =
 				bt_json_array_at(resource->definition_version, "selectableFields");
-			return has_rows(resource) || own->count != 0
-				? bt_fail(out_failure, failure_arena, 400, "BadRequest",
-					  "field label not supported: %.*s", BT_STR_ARG(shown))
-				: bt_fail(out_failure, failure_arena, 400, "BadRequest",
-					  "%.*s is not a known field selector: only "
-					  "\"metadata.name\", \"metadata.namespace\"",
-					  BT_STR_ARG(quoted));
+			if (has_rows(resource) || own->count != 0) {
+				return bt_fail(out_failure, failure_arena, 400, "BadRequest",
+					"field label not supported: %.*s", BT_STR_ARG(shown));
+			}
+			shown = bt_failure_quoted(failure_arena, shown);
+			return bt_fail(out_failure, failure_arena, 400, "BadRequest",
+				"%.*s is not a known field selector: only "
+				"\"metadata.name\", \"metadata.namespace\"",
+				BT_STR_ARG(shown));
 		}
 		if (row.path == NULL) {
 			/* A term with "=" limits the keys that are searched. */

@@ -233,8 +233,7 @@ void bt_call_warn_about(
 		if (bt_json_int64_at(pod_spec, "terminationGracePeriodSeconds", 0) < 0) {
 			bt_call_warn(call,
 				"%sspec.terminationGracePeriodSeconds: must be >= 0; negative "
-			        "values are "
-				"invalid and will be treated as 1",
+				"values are invalid and will be treated as 1",
 				root);
 		}
 	}

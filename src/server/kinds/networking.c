@@ -292,6 +292,15 @@ static void remove_unchanged(
 	}
 }
 
+static void keep_field(const struct bt_write *write, const struct bt_json_value *before,
+	struct bt_json_value *spec, const char *name)
+{
+	struct bt_json_value *value = bt_json_find(before, name);
+	if (value != NULL && bt_json_find(spec, name) == NULL) {
+		bt_json_set_value(write->arena, spec, name, value);
+	}
+}
+
 /** Returns the old port with the same number and protocol, or NULL. */
 static const struct bt_json_value *find_port(
 	const struct bt_json_value *before, const struct bt_json_value *port)
@@ -315,8 +324,8 @@ static const struct bt_json_value *find_port(
 static void prepare_update(
 	const struct bt_write *write, const struct bt_json_value *old, struct bt_json_value *object)
 {
-	static const char *const kept[] = {
-		"clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy", "healthCheckNodePort"};
+	static const char *const addresses[] = {
+		"clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy"};
 	const struct bt_json_value *before = bt_json_object_at(old, "spec");
 	struct bt_json_value *spec = bt_json_ensure_object(write->arena, object, "spec");
 	const struct bt_json_value *ports = bt_json_array_at(spec, "ports");
@@ -342,18 +351,16 @@ static void prepare_update(
 		remove_unchanged(before, spec, "healthCheckNodePort");
 	}
 	if (has_type(spec, "ExternalName")) {
-		for (uint32_t i = 0; i < 4; i++) { /* the addresses */
-			remove_unchanged(before, spec, kept[i]);
+		for (uint32_t i = 0; i < BT_ARRAY_LENGTH(addresses); i++) {
+			remove_unchanged(before, spec, addresses[i]);
 		}
 		return;
 	}
-	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(kept); i++) {
-		struct bt_json_value *value = bt_json_find(before, kept[i]);
-		bool is_of_type = strcmp(kept[i], "healthCheckNodePort") != 0 ||
-			needs_health_check_port(spec);
-		if (value != NULL && is_of_type && bt_json_find(spec, kept[i]) == NULL) {
-			bt_json_set_value(write->arena, spec, kept[i], value);
-		}
+	for (uint32_t i = 0; i < BT_ARRAY_LENGTH(addresses); i++) {
+		keep_field(write, before, spec, addresses[i]);
+	}
+	if (needs_health_check_port(spec)) {
+		keep_field(write, before, spec, "healthCheckNodePort");
 	}
 	for (uint32_t i = 0; needs_node_ports(spec) && i < ports->count; i++) {
 		int64_t number =
@@ -383,17 +390,17 @@ void bt_rule_service_ports(
 		const struct bt_path at = *BT_PATH_INDEX(list, i);
 		const struct bt_path node_at = *BT_PATH_NAME(&at, "nodePort");
 		int64_t number = bt_json_int64_at(port, "nodePort", 0);
-		if (number == 0 || check->write->restoring) {
-			/* The client chose no port, or chose it in another cluster. */
-		} else if (has_type(spec, "ClusterIP")) {
+		/* A restored port was chosen in another cluster. */
+		bool is_chosen = number != 0 && !check->write->restoring;
+		if (is_chosen && has_type(spec, "ClusterIP")) {
 			bt_kinds_error(errors, BT_FIELD_FORBIDDEN, &node_at, NULL,
 				"may not be used when `type` is 'ClusterIP'");
-		} else if (!is_node_port(number)) {
+		} else if (is_chosen && !is_node_port(number)) {
 			bt_kinds_error(errors, BT_FIELD_INVALID, &node_at, node_port,
 				"provided port is not in the valid range. The range of valid ports "
 				"is %d-%d",
 				NODE_PORT_FIRST, NODE_PORT_FIRST + NODE_PORT_COUNT - 1);
-		} else if (used[number - NODE_PORT_FIRST] != 0) {
+		} else if (is_chosen && used[number - NODE_PORT_FIRST] != 0) {
 			bt_kinds_error(errors, BT_FIELD_INVALID, &node_at, node_port,
 				"provided port is already allocated");
 		}

@@ -179,6 +179,41 @@ void bt_rule_pod_volume(
 	}
 }
 
+/** No container may have the name of another. An ephemeral one may join an existing one. */
+static void check_ephemeral_containers(struct bt_field_errors *errors, const struct bt_path *place,
+	const struct bt_json_value *spec)
+{
+	static const char *const lists[] = {"containers", "initContainers"};
+	const struct bt_json_value *added = bt_json_array_at(spec, "ephemeralContainers");
+	const struct bt_path added_at = *BT_PATH_NAME(place, "ephemeralContainers");
+	struct bt_text_set targets = {0};
+	struct bt_text_set taken = {0};
+	for (size_t n = 0; added->count != 0 && n < BT_ARRAY_LENGTH(lists); n++) {
+		const struct bt_json_value *others = bt_json_array_at(spec, lists[n]);
+		for (uint32_t i = 0; i < others->count; i++) {
+			struct bt_str name = bt_kinds_text(others->elements[i], "name");
+			(void)bt_text_set_add(&targets, name);
+			(void)bt_text_set_add(&taken, name);
+		}
+	}
+	for (uint32_t i = 0; i < added->count; i++) {
+		const struct bt_json_value *container = added->elements[i];
+		const struct bt_path at = *BT_PATH_INDEX(&added_at, i);
+		struct bt_str target = bt_kinds_text(container, "targetContainerName");
+		if (!bt_text_set_add(&taken, bt_kinds_text(container, "name"))) {
+			bt_kinds_error(errors, BT_FIELD_DUPLICATE, BT_PATH_NAME(&at, "name"),
+				bt_json_find(container, "name"), "%s", "");
+		}
+		if (target.length != 0 && !bt_text_set_has(&targets, target)) {
+			bt_kinds_error(errors, BT_FIELD_NOT_FOUND,
+				BT_PATH_NAME(&at, "targetContainerName"),
+				bt_json_find(container, "targetContainerName"), "%s", "");
+		}
+	}
+	bt_text_set_finish(&targets);
+	bt_text_set_finish(&taken);
+}
+
 /** --- the pod --- */
 
 void bt_rule_pod_spec(
@@ -210,6 +245,7 @@ void bt_rule_pod_spec(
 			}
 		}
 	}
+	bt_text_set_finish(&seen);
 	const struct bt_json_value *inits = bt_json_array_at(spec, "initContainers");
 	struct bt_text_set names = {0};
 	bt_kinds_collect_names(&names, containers, "name");
@@ -225,41 +261,11 @@ void bt_rule_pod_spec(
 	}
 	bt_text_set_finish(&names);
 	check_pod_resources(errors, place, spec);
-	/* No container may have the name of another. An ephemeral one may join an existing one. */
-	static const char *const lists[] = {"containers", "initContainers"};
-	const struct bt_json_value *added = bt_json_array_at(spec, "ephemeralContainers");
-	const struct bt_path added_at = *BT_PATH_NAME(place, "ephemeralContainers");
-	struct bt_text_set targets = {0};
-	struct bt_text_set taken = {0};
-	for (size_t n = 0; added->count != 0 && n < BT_ARRAY_LENGTH(lists); n++) {
-		const struct bt_json_value *others = bt_json_array_at(spec, lists[n]);
-		for (uint32_t i = 0; i < others->count; i++) {
-			struct bt_str name = bt_kinds_text(others->elements[i], "name");
-			(void)bt_text_set_add(&targets, name);
-			(void)bt_text_set_add(&taken, name);
-		}
-	}
-	for (uint32_t i = 0; i < added->count; i++) {
-		const struct bt_json_value *container = added->elements[i];
-		const struct bt_path at = *BT_PATH_INDEX(&added_at, i);
-		struct bt_str target = bt_kinds_text(container, "targetContainerName");
-		if (!bt_text_set_add(&taken, bt_kinds_text(container, "name"))) {
-			bt_kinds_error(errors, BT_FIELD_DUPLICATE, BT_PATH_NAME(&at, "name"),
-				bt_json_find(container, "name"), "%s", "");
-		}
-		if (target.length != 0 && !bt_text_set_has(&targets, target)) {
-			bt_kinds_error(errors, BT_FIELD_NOT_FOUND,
-				BT_PATH_NAME(&at, "targetContainerName"),
-				bt_json_find(container, "targetContainerName"), "%s", "");
-		}
-	}
-	bt_text_set_finish(&targets);
-	bt_text_set_finish(&taken);
+	check_ephemeral_containers(errors, place, spec);
 	/* No two constraints may have the same topology key and action. */
 	const struct bt_json_value *constraints =
 		bt_json_array_at(spec, "topologySpreadConstraints");
 	const struct bt_path *constraints_place = BT_PATH_NAME(place, "topologySpreadConstraints");
-	bt_text_set_finish(&seen);
 	for (uint32_t i = 0; i < constraints->count; i++) {
 		struct bt_str pair = bt_arena_printf(errors->arena, "{%.*s, %.*s}",
 			BT_STR_ARG(bt_kinds_text(constraints->elements[i], "topologyKey")),
