@@ -75,14 +75,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	}
 	construct(config);
-	bt_config_write(config, true, &first);
+	bt_config_write(config, &first);
 	/*
 	 * The written text includes the defaults. The text of a large document may therefore exceed
 	 * the limit.
 	 */
 	if (first.length <= BT_CONFIG_BYTES_MAX) {
 		BT_ASSERT(bt_config_load(bt_strbuf_str(&first), &gates, &again, &err) == 0);
-		bt_config_write(again, true, &second);
+		bt_config_write(again, &second);
 		BT_ASSERT(bt_str_equal(bt_strbuf_str(&first), bt_strbuf_str(&second)));
 	}
 	bt_strbuf_finish(&first);

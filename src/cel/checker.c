@@ -29,7 +29,7 @@ static bool is_known(const struct bt_cel_checker *checker, struct bt_str functio
 static struct bt_str type_text(struct bt_cel_checker *checker, const struct bt_cel_type *type)
 {
 	bt_strbuf_reset(&checker->text);
-	bt_cel_type_print(bt_cel_substitute(&checker->inference, type, true), true, &checker->text);
+	bt_cel_type_print(bt_cel_substitute(&checker->inference, type, true), &checker->text);
 	return bt_strbuf_str(&checker->text);
 }
 
@@ -232,8 +232,8 @@ void bt_cel_report_type(struct bt_cel_issues *issues, uint32_t position,
 {
 	struct bt_strbuf texts[2] = {{0}, {0}};
 
-	bt_cel_type_print(expected, true, &texts[0]);
-	bt_cel_type_print(found, true, &texts[1]);
+	bt_cel_type_print(expected, &texts[0]);
+	bt_cel_type_print(found, &texts[1]);
 	bt_cel_issue_add(issues, position, "expected type '%s' but found '%s'",
 		bt_strbuf_c(&texts[0]), bt_strbuf_c(&texts[1]));
 	bt_strbuf_finish(&texts[0]);
@@ -373,7 +373,7 @@ static const struct bt_cel_type *field_type(struct bt_cel_checker *checker,
 	if (bt_cel_type_is_dyn(operand)) {
 		return dyn;
 	}
-	bt_cel_type_print(operand, true, &text);
+	bt_cel_type_print(operand, &text);
 	bt_cel_issue_add(checker->issues, node->position,
 		"type '%s' does not support field selection", bt_strbuf_c(&text));
 	bt_strbuf_finish(&text);
@@ -504,7 +504,7 @@ static const struct bt_cel_type *check_object(
 		key->type = &bt_cel_types[BT_CEL_STRING];
 		if (!bt_cel_assign(&checker->inference, &given, &field, 1)) {
 			bt_strbuf_reset(&checker->text);
-			bt_cel_type_print(field, true, &checker->text);
+			bt_cel_type_print(field, &checker->text);
 			struct bt_str wanted =
 				bt_arena_str(checker->arena, bt_strbuf_str(&checker->text));
 			bt_cel_issue_add(checker->issues, key->position,

@@ -76,7 +76,7 @@ static struct element element_of(struct bt_cel_checker *checker, const struct bt
 	if (type->kind == BT_CEL_DYN || type->kind == BT_CEL_ERROR) {
 		return (struct element){dyn, dyn, false};
 	}
-	bt_cel_type_print(type, true, &text);
+	bt_cel_type_print(type, &text);
 	bt_cel_issue_add(checker->issues, range->position,
 		"expression of type '%s' cannot be range of a comprehension (must be list, map, "
 		"or dynamic)",

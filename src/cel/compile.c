@@ -79,7 +79,7 @@ static void validate_format(struct validator *validator, const struct bt_cel_nod
 		const struct bt_cel_node *part =
 			unprintable_part(clause.verb, list->list.items[used++]);
 		if (part != NULL) {
-			bt_cel_type_print(&bt_cel_types[part->type->kind], false, &name);
+			bt_cel_type_print_output(&bt_cel_types[part->type->kind], &name);
 			bt_cel_issue_add(validator->issues, part->position, "%s%s",
 				bt_cel_format_refusal(clause.verb, part->type->kind),
 				bt_strbuf_c(&name));
@@ -427,7 +427,7 @@ int bt_cel_compile(struct bt_str expression, const struct bt_cel_environment *en
 		if (environment->must_be_bool && type->kind != BT_CEL_BOOL &&
 			type->kind != BT_CEL_ANY &&
 			!(type->kind == BT_CEL_DYN && environment->accepts_dyn)) {
-			bt_cel_type_print(type, false, &text);
+			bt_cel_type_print_output(type, &text);
 			code = bt_error_set(err, BERTH_ERR_INVALID,
 				"must evaluate to bool or the unknown type, not %s",
 				bt_strbuf_c(&text));

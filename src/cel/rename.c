@@ -46,8 +46,7 @@ static const char *const of_amounts[] = {
 
 #define IS_AMONG(text, list) bt_str_is_one_of((text), (list), BT_ARRAY_LENGTH(list))
 
-/** Whether name is a function, a macro, or the end of a dotted function name ("of": optional.of).
- */
+/** Whether name is a function, a macro, or the end of a dotted function ("of": optional.of). */
 static bool is_function(struct bt_str name)
 {
 	for (size_t i = 0; i < BT_ARRAY_LENGTH(functions); i++) {
@@ -153,10 +152,10 @@ static struct bt_str rename_identifier(struct renamer *renamer, uint32_t index)
 {
 	struct bt_str name = text_at(renamer, index, 0);
 	/* number of tokens of "." or ".?" before the name of a field; 0: no field */
-	bool is_optional = kind_at(renamer, index, -1) == BT_CEL_TOKEN_QUESTION;
-	int dots = kind_at(renamer, index, is_optional ? -2 : -1) != BT_CEL_TOKEN_DOT ? 0
-		: is_optional                                                         ? 2
-										      : 1;
+	int dots = kind_at(renamer, index, -1) == BT_CEL_TOKEN_QUESTION ? 2 : 1;
+	if (kind_at(renamer, index, -dots) != BT_CEL_TOKEN_DOT) {
+		dots = 0;
+	}
 	bool is_call = kind_at(renamer, index, 1) == BT_CEL_TOKEN_OPEN_PARENTHESIS;
 	if (is_call && is_function(name)) {
 		renamer->renaming->has_parts =

@@ -87,7 +87,7 @@ const struct bt_cel_type bt_cel_types[BT_CEL_KIND__COUNT] = {
 #undef SIMPLE
 };
 
-void bt_cel_type_print(const struct bt_cel_type *type, bool is_checker, struct bt_strbuf *out)
+static void print(const struct bt_cel_type *type, bool is_checker, struct bt_strbuf *out)
 {
 	if (type->kind == BT_CEL_PARAMETER) {
 		bt_strbuf_printf(out, "_var%u", type->parameter);
@@ -101,11 +101,21 @@ void bt_cel_type_print(const struct bt_cel_type *type, bool is_checker, struct b
 	bt_strbuf_append_c(out, is_checker && info->checked != NULL ? info->checked : info->name);
 	for (uint32_t i = 0; i < 2 && type->of[i] != NULL; i++) {
 		bt_strbuf_append_c(out, i == 0 ? "(" : ", ");
-		bt_cel_type_print(type->of[i], is_checker, out);
+		print(type->of[i], is_checker, out);
 	}
 	if (type->of[0] != NULL) {
 		bt_strbuf_append_c(out, ")");
 	}
+}
+
+void bt_cel_type_print(const struct bt_cel_type *type, struct bt_strbuf *out)
+{
+	print(type, true, out);
+}
+
+void bt_cel_type_print_output(const struct bt_cel_type *type, struct bt_strbuf *out)
+{
+	print(type, false, out);
 }
 
 const char *bt_cel_kind_name(enum bt_cel_kind kind)

@@ -96,11 +96,12 @@ struct bt_cel_object {
 extern const struct bt_cel_type bt_cel_types[BT_CEL_KIND__COUNT];
 
 /**
- * Formats a type: "map(string, kubernetes.Quantity)"; a type parameter is "_var" and its number.
- * is_checker: as the checker prints it, for example any; otherwise as in messages about the result
- * type: google.protobuf.Any.
+ * Formats a type as the checker prints it: "map(string, any)", "kubernetes.Quantity"; a type
+ * parameter is "_var" and its number.
  */
-void bt_cel_type_print(const struct bt_cel_type *type, bool is_checker, struct bt_strbuf *out);
+void bt_cel_type_print(const struct bt_cel_type *type, struct bt_strbuf *out);
+/** Formats a type as in messages about the result type: "map(string, google.protobuf.Any)". */
+void bt_cel_type_print_output(const struct bt_cel_type *type, struct bt_strbuf *out);
 /**
  * Name of a kind in messages at run time: "int", "list", "kubernetes.Quantity",
  * "google.protobuf.Duration".

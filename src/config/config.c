@@ -112,7 +112,7 @@ const char *bt_config_schema_name(const struct bt_config_schema *schema)
 	return dot + 1;
 }
 
-enum bt_plugin_args_kind bt_config_schema_args_kind(struct bt_str name, bool is_plugin)
+static enum bt_plugin_args_kind find_kind(struct bt_str name, bool is_plugin)
 {
 	for (uint32_t i = 0; i < BT_ARGS__COUNT; i++) {
 		if (bt_config_args_schemas[i] == NULL) {
@@ -125,6 +125,16 @@ enum bt_plugin_args_kind bt_config_schema_args_kind(struct bt_str name, bool is_
 		}
 	}
 	return BT_ARGS_OTHER;
+}
+
+enum bt_plugin_args_kind bt_config_schema_args_kind_named(struct bt_str name)
+{
+	return find_kind(name, false);
+}
+
+enum bt_plugin_args_kind bt_config_schema_args_kind_of(struct bt_str plugin)
+{
+	return find_kind(plugin, true);
 }
 
 void *bt_plugin_args_body(struct bt_plugin_args *args)

@@ -122,10 +122,13 @@ BT_MUST_USE int bt_plugin_args_validate(
 const char *bt_plugin_args_kind_name(enum bt_plugin_args_kind kind);
 
 /**
- * Appends the configuration as one compact JSON document with sorted names (spec 10 section 10).
- * captured: only the arguments of enabled plugins, sorted by plugin; --write-config-to converts
- * this text to YAML. Otherwise as /configz shows it: entries of disabled plugins stay, in the order
- * of spec 10 section 6.4.
+ * Appends the effective configuration as one compact JSON document with sorted names (spec 10
+ * section 10); --write-config-to converts this text to YAML.
  */
-void bt_config_write(const struct bt_config *config, bool captured, struct bt_strbuf *out);
+void bt_config_write(const struct bt_config *config, struct bt_strbuf *out);
+/**
+ * Appends the configuration as /configz shows it: entries of disabled plugins stay, in the order of
+ * spec 10 section 6.4.
+ */
+void bt_config_write_stored(const struct bt_config *config, struct bt_strbuf *out);
 #endif

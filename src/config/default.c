@@ -193,7 +193,7 @@ static void append_plugin_configs(
 			&given, profile->plugin_config.items[i].name); /* may be repeated */
 	}
 	for (uint32_t i = 0; i < names.count; i++) {
-		enum bt_plugin_args_kind kind = bt_config_schema_args_kind(names.items[i], true);
+		enum bt_plugin_args_kind kind = bt_config_schema_args_kind_of(names.items[i]);
 		if (kind != BT_ARGS_OTHER && !bt_text_set_has(&given, names.items[i])) {
 			items[count].name = names.items[i];
 			items[count].args.kind = kind;

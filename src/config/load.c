@@ -137,7 +137,7 @@ static bool is_registered(const struct type_meta *meta)
 {
 	return bt_str_equal_c(meta->api_version, BT_CONFIG_API_VERSION) &&
 		(bt_str_equal_c(meta->kind, BT_CONFIG_KIND) ||
-			bt_config_schema_args_kind(meta->kind, false) != BT_ARGS_OTHER);
+			bt_config_schema_args_kind_named(meta->kind) != BT_ARGS_OTHER);
 }
 
 /* Appends texts, each after a comma unless out has nothing behind `start`. */
@@ -197,7 +197,7 @@ static int decode_typed_args(struct loader *loader, const struct args_place *pla
 	bool is_document = bt_str_equal_c(meta.kind, BT_CONFIG_KIND);
 	const struct bt_config_schema *schema = is_document
 		? &bt_config_document_schema
-		: bt_config_args_schemas[bt_config_schema_args_kind(meta.kind, false)];
+		: bt_config_args_schemas[bt_config_schema_args_kind_named(meta.kind)];
 	if (is_document) {
 		body = BT_ARENA_NEW(&loader->scratch, struct bt_config_document);
 	}
@@ -236,7 +236,7 @@ static int decode_args(
 	struct loader *loader, const struct args_place *place, struct bt_plugin_args *args)
 {
 	const struct bt_json_value *value = args->source;
-	enum bt_plugin_args_kind kind = bt_config_schema_args_kind(place->plugin, true);
+	enum bt_plugin_args_kind kind = bt_config_schema_args_kind_of(place->plugin);
 	int code = 0;
 
 	args->source = NULL;
@@ -347,7 +347,7 @@ static int decode_document(struct loader *loader, const struct bt_json_value *va
 		 * The document has the arguments of a plugin instead of a configuration. Report
 		 * decoding errors first, as upstream does.
 		 */
-		enum bt_plugin_args_kind kind = bt_config_schema_args_kind(meta.kind, false);
+		enum bt_plugin_args_kind kind = bt_config_schema_args_kind_named(meta.kind);
 		struct bt_plugin_args args = {.kind = kind};
 		code = bt_config_schema_decode(bt_config_args_schemas[kind], value,
 			&loader->config->arena, bt_plugin_args_body(&args), loader->err);

@@ -69,11 +69,13 @@ extern const struct bt_config_schema bt_config_extender_schema;
 /** Schema of each args kind; NULL for BT_ARGS_NONE and BT_ARGS_OTHER. */
 extern const struct bt_config_schema *const bt_config_args_schemas[BT_ARGS__COUNT];
 
+/** Finds the args kind by name, as "NodeResourcesFitArgs"; BT_ARGS_OTHER when there is none. */
+enum bt_plugin_args_kind bt_config_schema_args_kind_named(struct bt_str name);
 /**
- * Finds an args kind by the name of the plugin, or by its own name: the same with the suffix
- * "Args". BT_ARGS_OTHER when there is none.
+ * Finds the args kind of a plugin: the kind named like the plugin, with the suffix "Args";
+ * BT_ARGS_OTHER when there is none.
  */
-enum bt_plugin_args_kind bt_config_schema_args_kind(struct bt_str name, bool is_plugin);
+enum bt_plugin_args_kind bt_config_schema_args_kind_of(struct bt_str plugin);
 /**
  * Returns the address of the union of arguments. All members of the union start at this address, so
  * it is the address of the arguments whatever their kind.

@@ -250,7 +250,7 @@ static void capture(struct bt_config_profile *profile, struct bt_arena *arena)
 	profile->plugin_config.count = count;
 }
 
-void bt_config_write(const struct bt_config *config, bool captured, struct bt_strbuf *out)
+static void write_document(const struct bt_config *config, bool captured, struct bt_strbuf *out)
 {
 	struct bt_config_document document = config->document;
 	struct bt_arena arena = {0};
@@ -286,4 +286,14 @@ void bt_plugin_args_write(const struct bt_plugin_args *args, struct bt_strbuf *o
 	struct bt_json_writer writer;
 	bt_json_writer_init(&writer, out, 0);
 	write_args(&writer, args);
+}
+
+void bt_config_write(const struct bt_config *config, struct bt_strbuf *out)
+{
+	write_document(config, true, out);
+}
+
+void bt_config_write_stored(const struct bt_config *config, struct bt_strbuf *out)
+{
+	write_document(config, false, out);
 }

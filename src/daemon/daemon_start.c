@@ -309,7 +309,11 @@ static void write_config(void *context, struct bt_strbuf *out)
 	 * Upstream quirk, spec 10 section 10: at verbosity 2 or more, the configuration is logged,
 	 * and logging changes it. So /configz shows the logged form.
 	 */
-	bt_config_write(daemon->config, daemon->options.log.verbosity >= 2, out);
+	if (daemon->options.log.verbosity >= 2) {
+		bt_config_write(daemon->config, out);
+	} else {
+		bt_config_write_stored(daemon->config, out);
+	}
 }
 
 static void add_pod(void *context, const struct bt_object *object)

@@ -227,7 +227,7 @@ int bt_daemon_options_load_config(const struct bt_daemon_options *options,
 static int make_yaml(const struct bt_config *config, struct bt_strbuf *out, struct berth_error *err)
 {
 	struct bt_strbuf json = {0};
-	bt_config_write(config, true, &json);
+	bt_config_write(config, &json);
 	int code = bt_yaml_from_json(bt_strbuf_str(&json), out, err);
 	bt_strbuf_finish(&json);
 	return code;

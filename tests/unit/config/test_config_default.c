@@ -80,8 +80,8 @@ START_TEST(test_config__default_is_the_empty_document)
 	struct bt_config *made = bt_config_create_default(NULL);
 	struct bt_strbuf a = {0};
 	struct bt_strbuf b = {0};
-	bt_config_write(loaded, true, &a);
-	bt_config_write(made, true, &b);
+	bt_config_write(loaded, &a);
+	bt_config_write(made, &b);
 	ck_assert_str_eq(bt_strbuf_c(&a), bt_strbuf_c(&b));
 	bt_strbuf_finish(&a);
 	bt_strbuf_finish(&b);

@@ -25,7 +25,7 @@ static void expect_written(const struct bt_config *config, const char *expected)
 {
 	struct bt_strbuf text = {0};
 	struct bt_strbuf wanted = {0};
-	bt_config_write(config, true, &text);
+	bt_config_write(config, &text);
 	test_unquote(expected, &wanted);
 	ck_assert_str_eq(bt_strbuf_c(&text), bt_strbuf_c(&wanted));
 	bt_strbuf_finish(&text);
@@ -103,7 +103,7 @@ START_TEST(test_config__edge_10_45_args_of_a_plugin_that_is_not_built)
 		HEAD MIDDLE "{'plugins':{'bind':{},'filter':{},'multiPoint':{'disabled':"
 			    "[{'name':'*','weight':0}]}," POINTS_BUT_MULTI
 			    "},'schedulerName':'default-scheduler'}]}");
-	bt_config_write(config, false, &stored);
+	bt_config_write_stored(config, &stored);
 	ck_assert_ptr_nonnull(strstr(bt_strbuf_c(&stored),
 		"[{\"args\":{\"x\":1},\"name\":\"NoSuch\"},{\"args\":"
 		"{\"apiVersion\":\"kubescheduler.config.k8s.io/v1\",\"bindTimeoutSeconds\":600,"
@@ -178,10 +178,10 @@ START_TEST(test_config__write_and_read_back)
 		struct bt_strbuf first = {0};
 		struct bt_strbuf second = {0};
 		int code;
-		bt_config_write(config, true, &first);
+		bt_config_write(config, &first);
 		code = bt_config_load(bt_strbuf_str(&first), NULL, &again, &err);
 		ck_assert_msg(code == 0, "%s: %s", rows[i], berth_error_message(&err));
-		bt_config_write(again, true, &second);
+		bt_config_write(again, &second);
 		ck_assert_str_eq(bt_strbuf_c(&first), bt_strbuf_c(&second));
 		bt_strbuf_finish(&first);
 		bt_strbuf_finish(&second);
@@ -202,7 +202,7 @@ START_TEST(test_config__write_floats)
 		struct bt_config *config;
 		bt_strbuf_printf(&members, "'clientConnection':{'qps':%s}", rows[i]);
 		config = test_load(bt_strbuf_c(&members));
-		bt_config_write(config, true, &text);
+		bt_config_write(config, &text);
 		bt_strbuf_printf(&wanted, "\"qps\":%s}", rows[i]);
 		ck_assert_msg(strstr(bt_strbuf_c(&text), bt_strbuf_c(&wanted)) != NULL,
 			"%s: %.300s", rows[i], bt_strbuf_c(&text));
@@ -235,14 +235,14 @@ START_TEST(test_config__schemas_are_sorted)
 		const struct bt_config_schema *schema = bt_config_args_schemas[i];
 		if (schema != NULL) {
 			check_sorted(schema);
-			ck_assert_int_eq(bt_config_schema_args_kind(
-						 bt_str_from(bt_config_schema_name(schema)), false),
+			ck_assert_int_eq(bt_config_schema_args_kind_named(
+						 bt_str_from(bt_config_schema_name(schema))),
 				(int)i);
 		}
 	}
-	ck_assert_int_eq(bt_config_schema_args_kind(BT_STR("NodeResourcesFit"), true),
+	ck_assert_int_eq(bt_config_schema_args_kind_of(BT_STR("NodeResourcesFit")),
 		BT_ARGS_NODE_RESOURCES_FIT);
-	ck_assert_int_eq(bt_config_schema_args_kind(BT_STR("NodeName"), true), BT_ARGS_OTHER);
+	ck_assert_int_eq(bt_config_schema_args_kind_of(BT_STR("NodeName")), BT_ARGS_OTHER);
 	ck_assert_str_eq(bt_plugin_args_kind_name(BT_ARGS_VOLUME_BINDING), "VolumeBindingArgs");
 	ck_assert_ptr_null(bt_plugin_args_kind_name(BT_ARGS_OTHER));
 }
