@@ -253,68 +253,73 @@ static void on_done(void *context, struct bt_rest_call *call, const struct bt_re
 	bt_strbuf_finish(&message);
 }
 
+/**
+ * Checks the request that is running, and returns when to check it again. A watch whose server has
+ * been silent for too long is replaced.
+ */
+static int64_t check_request(struct bt_reflector *reflector, int64_t now_ns)
+{
+	/* when a silent server counts as hung */
+	int64_t end_ns = reflector->opened_ns + OVERDUE_NS +
+		(int64_t)reflector->state.watch_seconds * BT_NS_PER_SECOND;
+
+	if (!reflector->is_open || bt_reflector_is_listing(reflector)) {
+		end_ns = INT64_MAX;
+	} else if (reflector->has_bookmarks &&
+		reflector->last_event_ns + WITHOUT_BOOKMARK_NS < end_ns) {
+		end_ns = reflector->last_event_ns + WITHOUT_BOOKMARK_NS;
+	}
+	if (now_ns >= end_ns) {
+		/*
+		 * Replace a silent watch. A server that was restored from a backup sends
+		 * nothing until it reaches the watch's resource version, and its changes
+		 * until then are lost (spec 13 section 11). If earlier watches had
+		 * bookmarks and this one had no event, the reflector lists next: in its
+		 * answer to a list, the server reports a version that is too large.
+		 */
+		int64_t lost_ns =
+			reflector->lost_ns != 0 ? reflector->lost_ns : reflector->last_event_ns;
+
+		if (reflector->has_bookmarks && reflector->event_count == 0) {
+			reflector->has_bookmarks = false;
+			cancel_request(reflector, BT_REFLECTOR_END_FUTURE,
+				"no bookmarks come any more: is the resource "
+				"version from the future?");
+		} else {
+			BT_LOG_INFO(2, "Watch has fallen silent",
+				BT_LOG_CSTR("reflector", reflector->options.name),
+				BT_LOG_CSTR("type", reflector->options.type_name));
+			cancel_request(
+				reflector, BT_REFLECTOR_END_CLEAN, "the server has fallen silent");
+		}
+		/* The watch has not worked since its last event, even if it ends clean. */
+		reflector->lost_ns = lost_ns;
+		return reflector->due_ns;
+	}
+	/* Log every ten seconds that a streaming list has no events. */
+	int64_t since_ns = BT_MAX(reflector->mentioned_ns, reflector->last_event_ns);
+
+	if (reflector->state.phase != BT_REFLECTOR_STREAM || !reflector->is_open) {
+		return end_ns;
+	}
+	if (now_ns - since_ns >= SILENCE_NS) {
+		reflector->mentioned_ns = now_ns;
+		since_ns = now_ns;
+		BT_LOG_TEXT(BT_LOG_SEVERITY_INFO,
+			"%s: awaiting required bookmark event for initial events stream, "
+			"no events received for %llds",
+			reflector->options.name,
+			(long long)((now_ns - reflector->last_event_ns) / BT_NS_PER_SECOND));
+	}
+	return BT_MIN(since_ns + SILENCE_NS, end_ns);
+}
+
 static int64_t run_reflector(void *context, int64_t now_ns)
 {
 	struct bt_reflector *reflector = context;
 
 	if (reflector->call != NULL) {
-		/*
-		 * A request is running: return when to check it again. end_ns: when a silent server
-		 * counts as hung, and the request is replaced.
-		 */
-		int64_t end_ns = reflector->opened_ns + OVERDUE_NS +
-			(int64_t)reflector->state.watch_seconds * BT_NS_PER_SECOND;
-
-		if (!reflector->is_open || bt_reflector_is_listing(reflector)) {
-			end_ns = INT64_MAX;
-		} else if (reflector->has_bookmarks &&
-			reflector->last_event_ns + WITHOUT_BOOKMARK_NS < end_ns) {
-			end_ns = reflector->last_event_ns + WITHOUT_BOOKMARK_NS;
-		}
-		if (now_ns >= end_ns) {
-			/*
-			 * Replace a silent watch. A server that was restored from a backup sends
-			 * nothing until it reaches the watch's resource version, and its changes
-			 * until then are lost (spec 13 section 11). If earlier watches had
-			 * bookmarks and this one had no event, the reflector lists next: in its
-			 * answer to a list, the server reports a version that is too large.
-			 */
-			int64_t lost_ns = reflector->lost_ns != 0 ? reflector->lost_ns
-								  : reflector->last_event_ns;
-
-			if (reflector->has_bookmarks && reflector->event_count == 0) {
-				reflector->has_bookmarks = false;
-				cancel_request(reflector, BT_REFLECTOR_END_FUTURE,
-					"no bookmarks come any more: is the resource "
-					"version from the future?");
-			} else {
-				BT_LOG_INFO(2, "Watch has fallen silent",
-					BT_LOG_CSTR("reflector", reflector->options.name),
-					BT_LOG_CSTR("type", reflector->options.type_name));
-				cancel_request(reflector, BT_REFLECTOR_END_CLEAN,
-					"the server has fallen silent");
-			}
-			/* The watch has not worked since its last event, even if it ends clean. */
-			reflector->lost_ns = lost_ns;
-			return reflector->due_ns;
-		}
-		/* Log every ten seconds that a streaming list has no events. */
-		int64_t since_ns = BT_MAX(reflector->mentioned_ns, reflector->last_event_ns);
-
-		if (reflector->state.phase != BT_REFLECTOR_STREAM || !reflector->is_open) {
-			return end_ns;
-		}
-		if (now_ns - since_ns >= SILENCE_NS) {
-			reflector->mentioned_ns = now_ns;
-			since_ns = now_ns;
-			BT_LOG_TEXT(BT_LOG_SEVERITY_INFO,
-				"%s: awaiting required bookmark event for initial events stream, "
-				"no events received for %llds",
-				reflector->options.name,
-				(long long)((now_ns - reflector->last_event_ns) /
-					BT_NS_PER_SECOND));
-		}
-		return BT_MIN(since_ns + SILENCE_NS, end_ns);
+		return check_request(reflector, now_ns);
 	}
 	if (now_ns < reflector->due_ns) {
 		return reflector->due_ns;

@@ -146,16 +146,13 @@ static void send_with_token(struct bt_rest_call *call, int64_t now_ns)
 	if (waited_ns > LONG_WAIT_NS && BT_LOG_ENABLED(3)) {
 		log_wait_at(call, 3, waited_ns);
 	}
-	for (uint32_t i = 0; waited_ns > VERY_LONG_WAIT_NS && i < BT_ARRAY_LENGTH(loud); i++) {
+	if (waited_ns > VERY_LONG_WAIT_NS) {
+		uint32_t i = BT_LOG_ENABLED(loud[0].verbosity) ? 0 : 1;
 		int64_t *warned_ns = &call->client->warned_ns[i];
-		if (!BT_LOG_ENABLED(loud[i].verbosity)) {
-			continue;
-		}
 		if (*warned_ns == 0 || now_ns - *warned_ns >= loud[i].period_ns) {
 			*warned_ns = now_ns;
 			log_wait_at(call, loud[i].verbosity, waited_ns);
 		}
-		break;
 	}
 	bt_rest_send(call);
 }

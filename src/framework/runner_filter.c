@@ -57,6 +57,32 @@ void bt_framework_append_unsatisfied(const struct bt_framework *framework,
 	bt_strbuf_append_char(text, ']');
 }
 
+/** No node is left: reports the plugins that narrowed the search. Spec 02 section 5.1 step 4. */
+static void report_no_node(const struct bt_framework *framework, struct bt_cycle_state *cycle,
+	struct bt_pre_filter_outcome *outcome)
+{
+	struct bt_strbuf text = {0};
+	uint32_t members = 0;
+	uint32_t last = 0;
+
+	for (uint32_t k = 0; k < framework->instances.count; k++) {
+		if (bt_plugin_set_has(&outcome->plugins_with_nodes, k)) {
+			members++;
+			last = k;
+		}
+	}
+	if (members == 1) {
+		bt_strbuf_append_c(&text, "node(s) didn't satisfy plugin ");
+		bt_strbuf_append_str(&text, bt_framework_plugin_name(framework, last));
+	} else {
+		bt_framework_append_unsatisfied(framework, &outcome->plugins_with_nodes, &text);
+		bt_strbuf_append_c(&text, " simultaneously");
+	}
+	outcome->status = bt_status_text(
+		BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE, cycle->arena, bt_strbuf_str(&text));
+	bt_strbuf_finish(&text);
+}
+
 struct bt_pre_filter_outcome bt_run_pre_filter(
 	struct bt_framework *framework, struct bt_cycle_state *cycle, const struct bt_pod_info *pod)
 {
@@ -107,42 +133,16 @@ struct bt_pre_filter_outcome bt_run_pre_filter(
 		}
 		if (result.restricted) {
 			bt_plugin_set_add(&outcome.plugins_with_nodes, plugin->index);
-			/* Spec 02 section 2, Merge: keep the nodes that all plugins so far allow.
-			 */
+			/* Keep the nodes that all plugins so far allow: spec 02 section 2. */
 			outcome.result = outcome.result.restricted
 				? bt_pre_filter_result_intersect(
 					  &outcome.result, &result, cycle->arena)
 				: result;
 		}
-		if (!outcome.result.restricted || outcome.result.count != 0) {
-			continue;
+		if (outcome.result.restricted && outcome.result.count == 0) {
+			report_no_node(framework, cycle, &outcome);
+			return outcome;
 		}
-		/*
-		 * No node is left: report the plugins that narrowed the search (spec 02 section 5.1
-		 * step 4).
-		 */
-		struct bt_strbuf text = {0};
-		uint32_t members = 0;
-		uint32_t last = 0;
-
-		for (uint32_t k = 0; k < framework->instances.count; k++) {
-			if (bt_plugin_set_has(&outcome.plugins_with_nodes, k)) {
-				members++;
-				last = k;
-			}
-		}
-		if (members == 1) {
-			bt_strbuf_append_c(&text, "node(s) didn't satisfy plugin ");
-			bt_strbuf_append_str(&text, bt_framework_plugin_name(framework, last));
-		} else {
-			bt_framework_append_unsatisfied(
-				framework, &outcome.plugins_with_nodes, &text);
-			bt_strbuf_append_c(&text, " simultaneously");
-		}
-		outcome.status = bt_status_text(BT_STATUS_UNSCHEDULABLE_AND_UNRESOLVABLE,
-			cycle->arena, bt_strbuf_str(&text));
-		bt_strbuf_finish(&text);
-		return outcome;
 	}
 	outcome.status = pending;
 	return outcome;

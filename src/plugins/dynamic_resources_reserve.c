@@ -297,8 +297,7 @@ static int run_step(const struct binding *binding, struct berth_error *err)
 {
 	const struct bt_claim_writer *writer = binding->instance->base.handle->claim_writer;
 	struct bt_dynamic_claim *claim = binding->claim;
-	const struct bt_object_meta *meta =
-		(claim->bind.base != NULL ? claim->bind.base : claim->object)->meta;
+	const struct bt_object_meta *meta;
 	struct berth_error cause = BERTH_ERROR_INIT;
 	struct bt_object *object = NULL;
 	int code = 0;
@@ -336,6 +335,7 @@ static int run_step(const struct binding *binding, struct berth_error *err)
 		if (now_of(binding) < claim->bind.wake_ns) {
 			return wait_until(binding, claim->bind.wake_ns);
 		}
+		meta = (claim->bind.base != NULL ? claim->bind.base : claim->object)->meta;
 		code = writer->get(writer->context, binding->pod, meta->namespace_, meta->name,
 			false, &object, &cause);
 		if (code == BT_WRITE_PENDING) {

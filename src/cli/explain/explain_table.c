@@ -53,9 +53,6 @@ static void explain_append_obstacles(
 				hint.length -= behind.length;
 			}
 		}
-		if (hint.length == 0 && obstacle->hint.length != 0) {
-			continue;
-		}
 		bt_text_append(out, "%c[%p: ]%p", i != 0 ? "; " : "",
 			with_plugins ? obstacle->plugin : BT_STR(""),
 			hint.length != 0 ? hint : obstacle->reasons);

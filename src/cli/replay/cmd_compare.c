@@ -255,7 +255,7 @@ static int run(void *context, struct bt_strbuf *out, struct berth_error *err)
 	return result;
 }
 
-/** Returns the file's name without folder and extension. */
+/** Returns the file's name without folder and extension; "default" without a file. */
 static struct bt_str short_name(const struct alternative *alternative)
 {
 	if (alternative->config_path == NULL) {
