@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_BASE_DURATION_H
 #define BT_BASE_DURATION_H
-/** Durations as Go writes and reads them: "10m0s", "1.5s", "500ms". Spec: 10 sections 4.4 and 10.
- */
+/** Durations as Go writes and reads them: "10m0s", "1.5s", "500ms". Spec 10 sections 4.4, 10. */
 #include <stdint.h>
 
 #include "base/error.h"

@@ -64,9 +64,7 @@ struct bt_cluster {
 	struct bt_api *api;
 	struct bt_hub *controllers; /* NULL before bt_cluster_start */
 	struct bt_cluster_clock clock;
-	/**
-	 * The data folder had objects already, so bt_cluster_load would mix two clusters.
-	 */
+	/** The data folder had objects already, so bt_cluster_load would mix two clusters. */
 	bool is_continued;
 	/** Private from here. */
 	struct bt_cluster_options options;

@@ -501,9 +501,7 @@ static int64_t run_controllers(struct bt_hub *hub, int64_t now_ns)
 			bt_stored_release(note.before);
 			bt_stored_release(note.after);
 		}
-		/*
-		 * The start and bursts of changes make the list of notes long: free its memory.
-		 */
+		/* The start and bursts of changes make the list of notes long: free its memory. */
 		if (hub->notes.capacity > 65536) {
 			bt_vec_finish(&hub->notes);
 		}

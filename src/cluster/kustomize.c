@@ -334,9 +334,7 @@ static int apply_patch(struct folder *folder, const char *field, const struct bt
 	return result;
 }
 
-/**
- * Applies patches. text: YAML or JSON documents; each is a patch. target: as in apply_patch.
- */
+/** Applies patches. text: YAML or JSON documents; each is a patch. target: as in apply_patch. */
 static int apply_patches(struct folder *folder, const char *field, struct bt_str text,
 	const struct bt_json_value *target)
 {

@@ -470,8 +470,7 @@ int bt_controllers_add_nodes(
 			"{cpu: %c, ephemeral-storage: '" EPHEMERAL_STORAGE
 			"', memory: %c, pods: %c}",
 			template_->cpu, template_->memory, template_->pods);
-		/* Count from 1, because an address that ends with 0 looks like a network address.
-		 */
+		/* Count from 1: an address that ends with 0 looks like a network address. */
 		struct bt_str address = bt_arena_printf(&arena, "172.%u.%u.%u",
 			16 + ((i + 1) >> 16 & 15), (i + 1) >> 8 & 255, (i + 1) & 255);
 

@@ -158,8 +158,7 @@ void bt_owners_observe(struct bt_hub *hub, const struct bt_observed *observed,
 		struct bt_selector_entry *entry = BT_NEW(struct bt_selector_entry);
 		remove_selector(selectors, observed->key);
 		bt_arena_init(&entry->arena, 512);
-		/* The selector borrows from a copy of the tree, which lives in the entry's arena.
-		 */
+		/* The selector borrows from a copy of the tree in the entry's arena. */
 		if (!bt_tree_selector(&entry->arena, bt_json_clone(&entry->arena, selector, true),
 			    selector_is_map, &entry->selector)) {
 			destroy_entry(entry);

@@ -189,8 +189,7 @@ static void attempt_ended(void *context)
 	bt_arena_reset(&writes->held);
 }
 
-/** Finds the stored claim, which has all members; NULL: it has another resourceVersion than base.
- */
+/** Finds the stored claim, which has all members; NULL: its resourceVersion is not that of base. */
 static struct bt_object *find_complete(struct bt_writer *writer, const struct bt_object *base)
 {
 	struct bt_cluster_writes *writes = (struct bt_cluster_writes *)writer;

@@ -30,8 +30,7 @@ struct bt_yaml_scalar {
 	struct bt_strbuf text; /* BT_YAML_BIG_INT: digits with sign, owned */
 };
 
-/** Resolves text as a plain scalar without tag. The caller finishes *out by bt_yaml_scalar_finish.
- */
+/** Resolves text as a plain scalar without tag. Finish *out by bt_yaml_scalar_finish. */
 void bt_yaml_resolve(struct bt_str text, struct bt_yaml_scalar *out);
 void bt_yaml_scalar_finish(struct bt_yaml_scalar *scalar);
 /**

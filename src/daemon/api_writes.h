@@ -45,8 +45,7 @@ struct bt_api_writes_options {
 };
 
 BT_MUST_USE struct bt_api_writes *bt_api_writes_create(const struct bt_api_writes_options *options);
-/** Destroy the writer and cancel the writes in flight, whose results stay unknown. NULL accepted.
- */
+/** Destroy the writer (NULL: none) and cancel the writes in flight: their results stay unknown. */
 void bt_api_writes_destroy(struct bt_api_writes *writes);
 /** Return the writer for bt_scheduler_create; borrowed from writes. */
 const struct bt_scheduler_writer *bt_api_writes_writer(struct bt_api_writes *writes);

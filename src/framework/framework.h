@@ -119,9 +119,7 @@ struct bt_framework *bt_profiles_find(
 
 /* Runners. The memory of the returned statuses and results is in cycle->arena. */
 
-/**
- * Outcome of the PreFilter plugins. Spec 02 section 5.1.
- */
+/** Outcome of the PreFilter plugins. Spec 02 section 5.1. */
 struct bt_pre_filter_outcome {
 	struct bt_status status;
 	struct bt_pre_filter_result result;      /* the intersection of all plugins' results */

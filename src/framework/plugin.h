@@ -227,9 +227,7 @@ struct bt_handle {
 	struct bt_snapshot_view snapshot;
 };
 
-/**
- * The nodes to which PreFilter narrows the search. Spec 02 section 2.
- */
+/** The nodes to which PreFilter narrows the search. Spec 02 section 2. */
 struct bt_pre_filter_result {
 	bool restricted;            /* false: all nodes; true: only the nodes in names */
 	uint32_t count;             /* number of names; may be 0 */
@@ -304,8 +302,7 @@ struct bt_cluster_event {
 struct bt_hint_call {
 	struct bt_plugin *plugin;
 	const struct bt_pod_info *pod;
-	/* The decoded API object (struct bt_pod, struct bt_node, ...) before and after the event.
-	 */
+	/* The decoded API object (struct bt_pod, bt_node, ...) before and after the event. */
 	const void *old_object; /* NULL: added */
 	const void *new_object; /* NULL: deleted */
 	uint32_t registration;  /* index of the registration in the plugin's list */

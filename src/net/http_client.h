@@ -67,8 +67,7 @@ struct bt_http_outcome {
 	bool answered; /* status line and headers were received */
 	bool sent;     /* part of the request may have reached the server */
 	uint16_t code; /* valid if answered */
-	/** Valid if answered: from the first byte of the request to the first byte of the answer.
-	 */
+	/** Valid if answered: from the first byte of the request to that of the answer. */
 	int64_t latency_ns;
 	struct bt_str body; /* collected, borrowed for the call; empty if the handler has `data` */
 	/**

@@ -179,8 +179,7 @@ struct bt_http_exchange *bt_http_exchange_begin(
 	struct bt_str text = bt_strbuf_str(&exchange->target);
 	int64_t scheme = bt_str_find(text, BT_STR("://"));
 	if (scheme >= 0 && text.data[0] != '/') {
-		/* Clients of proxies send "http://host/path?query": take the part from the path on.
-		 */
+		/* Clients of proxies send "http://host/path?query": take the path and query. */
 		uint32_t start = (uint32_t)scheme + 3;
 		while (start < text.length && text.data[start] != '/' && text.data[start] != '?') {
 			start++;

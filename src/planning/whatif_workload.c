@@ -60,9 +60,7 @@ static void add_pod(struct bt_whatif *whatif, uint32_t index, struct workload_po
 	bt_vec_push(&pods->list, entry);
 }
 
-/**
- * Parts of a workload's pods. For a workload without ReplicaSets, all pods are new.
- */
+/** Parts of a workload's pods. For a workload without ReplicaSets, all pods are new. */
 enum part {
 	PART_OLD, /* pods of a Deployment's old ReplicaSets */
 	PART_NEW, /* pods of the newest ReplicaSet */

@@ -18,9 +18,7 @@ enum disk_kind {
 	DISK_RBD,
 };
 
-/**
- * A disk that two pods on a node may not share. An RBD image has one entry for each monitor.
- */
+/** A disk that two pods on a node may not share. An RBD image has one entry for each monitor. */
 struct disk {
 	enum disk_kind kind;
 	struct bt_str name; /* pdName, volumeID, iqn or monitor */

@@ -154,8 +154,7 @@ int bt_replay_remove_claim(
 		return 0; /* the claim is deleted with its pod */
 	}
 	if (is_used_here(replay, claim_value(old))) {
-		/* Pods that run longer in the replay still use the claim: its finalizer keeps it.
-		 */
+		/* Pods that run longer in the replay use the claim: its finalizer keeps it. */
 		struct bt_resource_claim value = *claim_value(old);
 		const struct bt_time now = bt_replay_time(replay);
 		value.metadata.deletion_timestamp = &now;

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/**
- * JSON of requests to extenders, and the exchange by POST. Spec 11b section 9.2.
- */
+/** JSON of requests to extenders, and the exchange by POST. Spec 11b section 9.2. */
 #include "sched/extender_wire.h"
 
 #include <stdlib.h>

@@ -148,8 +148,7 @@ bool bt_cycle_evaluate_all_nominated(struct bt_cycle_run *run)
 	if (run->nominated_count > NOMINATED_MAX) {
 		return false;
 	}
-	/* Whether outcomes depend only on the pod's shape, the node and the node's nominated pods.
-	 */
+	/* Whether outcomes depend only on the pod's shape, the node and its nominated pods. */
 	bool is_pure = true;
 	for (uint32_t i = 0; i < run->plan->filter_count && is_pure; i++) {
 		const struct bt_plan_filter *filter = &run->plan->filters[i];

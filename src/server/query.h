@@ -43,14 +43,10 @@ void bt_query_parse(struct bt_str query, struct bt_arena *arena, struct bt_query
  */
 bool bt_query_write_options(const struct bt_query *query, const char *kind, struct bt_arena *arena,
 	struct bt_api_request *out_request, struct bt_failure *out_failure);
-/**
- * Sets the options of a delete from `body`, of kind DeleteOptions. false: sets *out_failure.
- */
+/** Sets the options of a delete from `body`, of kind DeleteOptions. false: sets *out_failure. */
 bool bt_delete_options_read(const struct bt_json_value *body, struct bt_arena *arena,
 	struct bt_api_request *out_request, struct bt_failure *out_failure);
-/**
- * Writes the options of a delete without a body as DeleteOptions. false: sets *out_failure.
- */
+/** Writes the options of a delete without a body as DeleteOptions. false: sets *out_failure. */
 bool bt_query_delete_options(const struct bt_query *query, struct bt_arena *arena,
 	struct bt_json_value **out_body, struct bt_failure *out_failure);
 /** Parses the parameter `includeObject` of tables. false: sets *out_failure. */

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #ifndef BT_SERVER_STORE_PRIVATE_H
 #define BT_SERVER_STORE_PRIVATE_H
-/**
- * The store's internals, shared by store.c, store_walk.c, store_owners.c and store_file.c.
- */
+/** The store's internals, shared by store.c, store_walk.c, store_owners.c and store_file.c. */
 #include "base/map.h"
 #include "base/nanoseconds.h"
 #include "base/strbuf.h"
