@@ -36,6 +36,7 @@ pid_t bt_process_fork(int *out_end, struct berth_error *err)
 			err, BERTH_ERR_IO, "cannot start a process: %s", strerror(errno));
 	}
 	(void)fflush(NULL); /* otherwise the copy would print the buffered bytes, too */
+	pid_t parent = getpid();
 	pid_t process = fork();
 	if (process < 0) {
 		int result = bt_error_set(
@@ -46,6 +47,9 @@ pid_t bt_process_fork(int *out_end, struct berth_error *err)
 	}
 	if (process == 0) {
 		(void)prctl(PR_SET_PDEATHSIG, SIGKILL); /* its answer is not needed then */
+		if (getppid() != parent) {
+			_exit(BT_EXIT_BAD_INPUT); /* the parent ended before prctl */
+		}
 	}
 	(void)close(ends[process == 0 ? 0 : 1]); /* the end of the other process */
 	*out_end = ends[process == 0 ? 1 : 0];

@@ -376,11 +376,14 @@ static int start_view(struct up *up, struct berth_error *err)
 	(void)printf("\n"); /* a blank line before the link that the process prints */
 	(void)bt_output_flush(NULL);
 	(void)sigemptyset(&none);
+	pid_t parent = getpid();
 	up->view = fork();
 	if (up->view == 0) {
 		(void)sigprocmask(SIG_SETMASK, &none, NULL);
 		(void)prctl(PR_SET_PDEATHSIG, SIGTERM);
-		(void)execv("/proc/self/exe", arguments);
+		if (getppid() == parent) { /* else the parent ended before prctl */
+			(void)execv("/proc/self/exe", arguments);
+		}
 		_exit(BT_EXIT_BAD_INPUT);
 	}
 	return up->view > 0 ? 0 : bt_error_set(err, BERTH_ERR_IO, "--view: %s", strerror(errno));
