@@ -9,8 +9,8 @@
 	__attribute__((format(printf, format_index, first_argument)))
 #define BT_UNUSED __attribute__((unused))
 #define BT_NORETURN __attribute__((noreturn))
-#define BT_HOT __attribute__((hot))
-#define BT_COLD __attribute__((cold, noinline))
+#define BT_COLD __attribute__((cold))
+#define BT_NOINLINE __attribute__((noinline))
 #define BT_CLEANUP(function) __attribute__((cleanup(function)))
 /** The type of an expression, which is not evaluated. */
 #define BT_TYPEOF(expression) __typeof__(expression)

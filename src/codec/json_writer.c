@@ -163,7 +163,7 @@ BT_ALWAYS_INLINE const char *scan(
 }
 
 /** Writes the rest of a text, which begins with a special character. */
-BT_COLD
+BT_NOINLINE
 static void write_special(struct bt_json_writer *writer, const char *p, const char *end)
 {
 	while (p < end) {

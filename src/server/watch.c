@@ -87,11 +87,9 @@ static void use_slot(struct cached_event *cached, const struct bt_encoder *encod
 	bt_strbuf_reset(&cached->bytes);
 }
 
-/** Returns the object's managedFields, or NULL; borrowed until the next call. */
-static struct bt_json_value *owners_of(struct bt_watchers *watchers, const struct bt_stored *stored)
+/** Returns the managedFields in owners_text, or NULL; borrowed until the next call. */
+static struct bt_json_value *current_owners(struct bt_watchers *watchers)
 {
-	bt_strbuf_reset(&watchers->owners_text);
-	bt_stored_append_owners(stored, &watchers->owners_text);
 	struct bt_str text = bt_strbuf_str(&watchers->owners_text);
 	struct cached_owners *cached = &watchers->owners[bt_str_hash(text) % OWNERS_SLOTS];
 	if (!bt_str_equal(text, bt_strbuf_str(&cached->text))) {
@@ -118,7 +116,12 @@ static void keep_written(void *context, const struct bt_store_change *change)
 	while (link != NULL && link->encoder == NULL) {
 		link = link->next;
 	}
-	if (link == NULL || object == NULL || change->after->text_length > CACHED_BYTES_MAX) {
+	if (link == NULL || object == NULL) {
+		return;
+	}
+	bt_strbuf_reset(&watchers->owners_text);
+	bt_stored_append_owners(change->after, &watchers->owners_text);
+	if (change->after->text_length + watchers->owners_text.length > CACHED_BYTES_MAX) {
 		return;
 	}
 	enum bt_event_type type =
@@ -126,7 +129,7 @@ static void keep_written(void *context, const struct bt_store_change *change)
 	struct cached_event *cached = cache_slot(watchers, &link->encoder->encoding, change->rv);
 	use_slot(cached, link->encoder, type, change->rv);
 	bt_encode_written(
-		link->encoder, type, owners_of(watchers, change->after), object, &cached->bytes);
+		link->encoder, type, current_owners(watchers), object, &cached->bytes);
 	cached->envelope_bytes = (uint32_t)link->encoder->envelope.length;
 }
 

@@ -130,7 +130,7 @@ void bt_kinds_check_config_key(
 	uint32_t i = 0;
 	while (i < key.length &&
 		(bt_is_letter(key.data[i]) || bt_is_digit(key.data[i]) ||
-			strchr("-._", key.data[i]) != NULL)) {
+			bt_str_find_char(BT_STR("-._"), key.data[i]) >= 0)) {
 		i++;
 	}
 	if (key.length > SUBDOMAIN_BYTES_MAX) {
