@@ -486,9 +486,8 @@ int bt_controllers_add_nodes(
 						    : bt_arena_printf(&arena, "zone-%u", zone));
 		}
 		request.body = bt_json_put(&arena, NULL,
-			"{metadata: {labels: %v, name: %s}, status: {capacity: %t, allocatable: "
-			"%t, "
-			"conditions: %v, addresses: %v, nodeInfo: %v}}",
+			"{metadata: {labels: %v, name: %s}, status: {capacity: %t, "
+			"allocatable: %t, conditions: %v, addresses: %v, nodeInfo: %v}}",
 			labels, name, amounts, amounts,
 			conditions_of(NULL, &arena, bt_api_now_ns(hub->api)),
 			addresses_of(&arena, address.data, name),
