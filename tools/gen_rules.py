@@ -57,6 +57,7 @@ TEXT_FUNCTIONS = {"labelValue": "bt_label_value_is_valid({text})",
     "isRequest": "bt_text_set_has(&check->requests, {text})",
     "isPoolName": "bt_kinds_is_pool_name({text})",
     "isTimeZone": "bt_cron_zone_exists({text})",
+    "hasBackstep": "bt_kinds_has_backstep({text})",
     "isVolume": "bt_text_set_has(&check->volumes, {text})",
     "isClaim": "bt_text_set_has(&check->claims, {text})"}
 EMPTY = '"%s", ""'

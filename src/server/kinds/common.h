@@ -91,6 +91,8 @@ bool bt_kinds_is_kubernetes_domain(struct bt_str domain);
 bool bt_kinds_is_webhook_name(struct bt_str name);
 /** Returns whether the name consists of DNS subdomains separated by slashes. */
 bool bt_kinds_is_pool_name(struct bt_str name);
+/** Returns whether a segment of the path is "..". */
+bool bt_kinds_has_backstep(struct bt_str path);
 /** Returns whether the text is an IPv4 address, or an IPv6 address without zone. */
 bool bt_kinds_is_ip(struct bt_str text);
 /** Returns whether the text is a network such as 10.0.0.0/8; ignores white space around it. */

@@ -123,6 +123,16 @@ void bt_kinds_check_label_key(
 	}
 }
 
+bool bt_kinds_has_backstep(struct bt_str path)
+{
+	while (path.length != 0) {
+		if (bt_str_equal_c(bt_str_cut(&path, '/'), "..")) {
+			return true;
+		}
+	}
+	return false;
+}
+
 void bt_kinds_check_config_key(
 	struct bt_field_errors *errors, const struct bt_path *place, struct bt_str key)
 {
